@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Small things that every test program needs. */
+#ifndef TEST_UTIL_H
+#define TEST_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+
+/* Ends the program: message, errno's text if @err is not 0. */
+void die_errno(int err, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
+#define die(...) die_errno(0, __VA_ARGS__)
+
+/* Zeroed memory or the end. */
+void *zalloc(size_t size);
+
+double seconds(void);
+void sleep_ms(unsigned int ms);
+
+/* splitmix64: all that is random here comes from a printed seed */
+static inline uint64_t mix64(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+static inline uint64_t next_random(uint64_t *state)
+{
+	*state += 0x9e3779b97f4a7c15ull;
+	return mix64(*state);
+}
+
+#endif

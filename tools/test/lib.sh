@@ -1,0 +1,519 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What every test script of this directory is made of. A script sources it,
+# builds a little network, adds links and makes assertions:
+#
+#	. "$(dirname "$0")/../lib.sh"
+#	ns_pair
+#	link_pair
+#	check "a write arrives" integrity_pair --ops write
+#	finish
+#
+# stdout is TAP without a plan: "ok - name", "not ok - name", "ok - name # SKIP
+# reason"; everything else is a "# " line. The exit status is 0 only when no
+# assertion failed.
+#
+# Variables a caller may set:
+#	LINK_TYPE_A, LINK_TYPE_B	link types of the two sides (roce)
+#	MTU				MTU of the veth pair (1500)
+#	CHECK_TIMEOUT			seconds that one check may take (60)
+
+set -euo pipefail
+
+TEST_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BUILD=$TEST_DIR/build
+LINK_TYPE_A=${LINK_TYPE_A:-roce}
+LINK_TYPE_B=${LINK_TYPE_B:-roce}
+MTU=${MTU:-1500}
+CHECK_TIMEOUT=${CHECK_TIMEOUT:-60}
+
+# The network every script talks about: side A and side B.
+NS_A=roce-test-a NS_B=roce-test-b
+VETH_A=va VETH_B=vb
+IP4_A=10.99.0.1 IP4_B=10.99.0.2
+IP6_A=fd00:99::1 IP6_B=fd00:99::2
+DEV_A=${LINK_TYPE_A}_a DEV_B=${LINK_TYPE_B}_b
+
+TMP=$(mktemp -d /tmp/roce-test.XXXXXX)
+FAILED=0
+declare -a NAMESPACES=() LINKS=()
+
+# --- assertions ----------------------------------------------------------
+
+diag() { sed 's/^/# /'; }
+
+note() { echo "# $*"; }
+
+ok() { echo "ok - $1"; }
+
+# not_ok NAME [DIAGNOSTIC...]
+not_ok()
+{
+	echo "not ok - $1"
+	FAILED=$((FAILED + 1))
+	shift
+	[[ $# == 0 ]] || printf '%s\n' "$@" | diag
+}
+
+# A skip is an answer to "can this be tested here", never to "did it work".
+skip() { echo "ok - $1 # SKIP $2"; }
+
+# die MESSAGE: the surroundings are broken, nothing can be said about the driver
+die()
+{
+	not_ok "set-up" "$@"
+	exit 1
+}
+
+# is NAME EXPECTED SEEN: an assertion on two strings
+is()
+{
+	if [[ $2 == "$3" ]]; then
+		ok "$1"
+	else
+		not_ok "$1" "expected: $2" "    seen: $3"
+	fi
+}
+
+# expect WHAT EXPECTED SEEN: the same inside of a function run by check
+expect()
+{
+	[[ $2 == "$3" ]] && return
+	echo "$1: expected '$2', seen '$3'"
+	return 1
+}
+
+# Everything a check started dies with it, so that one failure is one failure.
+reap_group()
+{
+	local pid=$1 i
+
+	kill -TERM -- "-$pid" 2>/dev/null || return 0
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		kill -0 -- "-$pid" 2>/dev/null || return 0
+		((i != 3)) || kill -KILL -- "-$pid" 2>/dev/null || return 0
+		sleep 0.3
+	done
+	# Only the kernel can hold a process that got SIGKILL: say where.
+	echo "processes survive SIGKILL:"
+	ps -o pid,stat,wchan:30,args -g "$pid" || true
+	local p
+	for p in $(pgrep -g "$pid"); do
+		cat "/proc/$p/stack" 2>/dev/null || true
+	done
+	return 1
+}
+
+# run_limited SECONDS COMMAND...: runs a command or function in a process group
+# of its own, with errexit, for a limited time
+run_limited()
+{
+	local limit=$1 pid dog first='' rc=0
+	shift
+
+	set -m
+	(set +m; set -e; "$@") </dev/null &
+	pid=$!
+	set +m
+	sleep "$limit" &
+	dog=$!
+	wait -n -p first "$pid" "$dog" || rc=$?
+	if [[ $first == "$dog" ]]; then
+		echo "timed out after $limit s: $*"
+		ps -o pid,stat,wchan:30,args -g "$pid" || true
+		rc=124
+	fi
+	kill "$dog" 2>/dev/null || true
+	wait "$dog" 2>/dev/null || true
+	reap_group "$pid" || rc=1
+	return "$rc"
+}
+
+# check NAME COMMAND...: the command succeeds within CHECK_TIMEOUT
+check()
+{
+	local name=$1 rc=0 begin=$SECONDS
+	shift
+
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1 || rc=$?
+	if [[ $rc == 0 ]]; then
+		ok "$name"
+	else
+		not_ok "$name"
+		echo "# exit status $rc after $((SECONDS - begin)) s: $*"
+		tail -n "${CHECK_LINES:-40}" "$TMP/check.out" | diag
+	fi
+	return 0
+}
+
+# refuse NAME ERROR COMMAND...: the command fails and its output has ERROR in it
+refuse()
+{
+	local name=$1 error=$2 rc=0
+	shift 2
+
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1 || rc=$?
+	if [[ $rc != 0 && $rc != 124 ]] && grep -qiE -- "$error" "$TMP/check.out"; then
+		ok "$name"
+	else
+		not_ok "$name" "expected: failure with '$error'" "    seen: exit status $rc"
+		diag <"$TMP/check.out"
+	fi
+	return 0
+}
+
+# The last line of a script.
+finish()
+{
+	((FAILED == 0)) || exit 1
+	exit 0
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds
+wait_for()
+{
+	local end=$((SECONDS + $1 + 1))
+	shift
+
+	until "$@" >/dev/null 2>&1; do
+		if ((SECONDS >= end)); then
+			echo "waited in vain for: $*"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+# --- namespaces and links ------------------------------------------------
+
+a() { ip netns exec "$NS_A" "$@"; }
+b() { ip netns exec "$NS_B" "$@"; }
+
+ns_add()
+{
+	ip netns add "$1"
+	NAMESPACES+=("$1")
+	# Addresses have to serve at once: no duplicate address detection.
+	ip netns exec "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
+		net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.router_solicitations=0
+	ip -n "$1" link set lo up
+}
+
+ns_del()
+{
+	local ns left=()
+
+	ip netns del "$1"
+	for ns in "${NAMESPACES[@]}"; do
+		[[ $ns == "$1" ]] || left+=("$ns")
+	done
+	NAMESPACES=("${left[@]}")
+}
+
+# address NS NETDEV IPV4/LEN IPV6/LEN
+address()
+{
+	ip -n "$1" addr add "$3" dev "$2"
+	ip -n "$1" addr add "$4" dev "$2" nodad
+	ip -n "$1" link set "$2" up
+}
+
+# veth_pair NS1 DEV1 NS2 DEV2: joins two namespaces. GSO packets stay whole on
+# it; single_packets cuts them.
+veth_pair()
+{
+	ip link add "$2" mtu "$MTU" netns "$1" type veth \
+		peer name "$4" mtu "$MTU" netns "$3"
+}
+
+# ns_pair: two namespaces with a veth pair, IPv4 and IPv6 addresses
+ns_pair()
+{
+	ns_add "$NS_A"
+	ns_add "$NS_B"
+	veth_pair "$NS_A" "$VETH_A" "$NS_B" "$VETH_B"
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+}
+
+# vlan_pair ID: a VLAN device on each side, with addresses 10.99.ID.x
+vlan_pair()
+{
+	local id=$1
+
+	ip -n "$NS_A" link add link "$VETH_A" name "$VETH_A.$id" type vlan id "$id"
+	ip -n "$NS_B" link add link "$VETH_B" name "$VETH_B.$id" type vlan id "$id"
+	address "$NS_A" "$VETH_A.$id" "10.99.$id.1/24" "fd00:$id::1/64"
+	address "$NS_B" "$VETH_B.$id" "10.99.$id.2/24" "fd00:$id::2/64"
+}
+
+# Single packets from here on: netem, tcpdump and a bad link see each one.
+single_packets()
+{
+	a ethtool -K "$VETH_A" tx-udp-segmentation off gso off tso off >/dev/null
+	b ethtool -K "$VETH_B" tx-udp-segmentation off gso off tso off >/dev/null
+}
+
+# netem NS NETDEV ARGS...: a bad link; without ARGS a good one again
+netem()
+{
+	local ns=$1 dev=$2
+	shift 2
+
+	if [[ $# == 0 ]]; then
+		ip netns exec "$ns" tc qdisc del dev "$dev" root
+	else
+		ip netns exec "$ns" tc qdisc replace dev "$dev" root netem limit 10000 "$@"
+	fi
+}
+
+# in_ns NS COMMAND...: NS may be empty for the initial namespace
+in_ns()
+{
+	local ns=$1
+	shift
+
+	if [[ -n $ns ]]; then
+		ip netns exec "$ns" "$@"
+	else
+		"$@"
+	fi
+}
+
+# link_add NAME TYPE NETDEV NS: adds the link and waits for its GIDs
+link_add()
+{
+	local name=$1 type=$2 netdev=$3 ns=$4
+
+	in_ns "$ns" rdma link add "$name" type "$type" netdev "$netdev"
+	LINKS+=("$name")
+	wait_for 5 gid_index "$name" "$ns" 4
+	wait_for 5 gid_index "$name" "$ns" 6
+}
+
+link_del()
+{
+	local link left=()
+
+	rdma link delete "$1" || return
+	for link in "${LINKS[@]}"; do
+		[[ $link == "$1" ]] || left+=("$link")
+	done
+	LINKS=("${left[@]}")
+}
+
+# link_pair: a link on each side
+link_pair()
+{
+	link_add "$DEV_A" "$LINK_TYPE_A" "$VETH_A" "$NS_A" || die "no link on side A"
+	link_add "$DEV_B" "$LINK_TYPE_B" "$VETH_B" "$NS_B" || die "no link on side B"
+	GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
+	GID6_A=$(gid_index "$DEV_A" "$NS_A" 6)
+	GID4_B=$(gid_index "$DEV_B" "$NS_B" 4)
+	GID6_B=$(gid_index "$DEV_B" "$NS_B" 6)
+}
+
+# Run inside of the namespace by gid_index: prints the index of the first
+# RoCE v2 GID of a family, on a certain netdev if one is given.
+# shellcheck disable=SC2016 # expanded by the inner shell
+GID_INDEX='
+cd "/sys/class/infiniband/$1/ports/1" || exit 1
+for n in {0..31}; do
+	read -r type 2>/dev/null <"gid_attrs/types/$n" || continue
+	read -r gid <"gids/$n" || continue
+	[[ $type == "RoCE v2" ]] || continue
+	if [[ -n $3 ]]; then
+		read -r ndev <"gid_attrs/ndevs/$n" || continue
+		[[ $ndev == "$3" ]] || continue
+	fi
+	case $2:$gid in
+	4:0000:0000:0000:0000:0000:ffff:*) ;;
+	6:fd*) ;;
+	link:fe80:*) ;;
+	*) continue ;;
+	esac
+	echo "$n"
+	exit 0
+done
+exit 1'
+
+# gid_index DEVICE NS 4|6|link [NETDEV]
+gid_index()
+{
+	in_ns "$2" bash -c "$GID_INDEX" gid_index "$1" "$3" "${4:-}"
+}
+
+# gid DEVICE NS INDEX
+gid() { in_ns "$2" cat "/sys/class/infiniband/$1/ports/1/gids/$3"; }
+
+# port_attr DEVICE NS FILE: "state", "rate", ...
+port_attr() { in_ns "$2" cat "/sys/class/infiniband/$1/ports/1/$3"; }
+
+# counter DEVICE NAME: a counter lives in the namespace its device belongs to
+counter()
+{
+	local ns
+
+	for ns in "" "${NAMESPACES[@]}"; do
+		in_ns "$ns" cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2" 2>/dev/null &&
+			return
+	done
+	echo "no counter $2 on $1"
+	return 1
+}
+
+# counters DEVICE: all of them, "name value" a line
+counters()
+{
+	local ns
+
+	for ns in "" "${NAMESPACES[@]}"; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		in_ns "$ns" bash -c '
+			cd "/sys/class/infiniband/$1/ports/1/hw_counters" 2>/dev/null || exit 1
+			for f in *; do [[ $f == lifespan ]] || echo "$f $(<"$f")"; done' \
+			counters "$1" && return
+	done
+	echo "no counters on $1"
+	return 1
+}
+
+# --- programs ------------------------------------------------------------
+
+# Our own programs: made on demand, usually the harness has done it before.
+build()
+{
+	make -s -C "$TEST_DIR" >"$TMP/build.out" 2>&1 ||
+		die "make -C tools/test failed" "$(<"$TMP/build.out")"
+}
+
+# pair SERVER... -- CLIENT...: the server on side A, the client on side B; both
+# must succeed. READY says how to see that the server listens.
+pair()
+{
+	local server=() rc=0 pid
+
+	while [[ $1 != -- ]]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	a "${server[@]}" >"$TMP/server.out" 2>&1 &
+	pid=$!
+	${READY:-sleep 1} || true
+	b "$@" || rc=$?
+	if [[ $rc == 0 ]]; then
+		# A server that outlives its client by this much hangs.
+		local i
+		for ((i = 0; i < ${LINGER:-100}; i++)); do
+			kill -0 "$pid" 2>/dev/null || break
+			sleep 0.1
+		done
+		((i < ${LINGER:-100})) || { echo "the server does not end"; rc=1; }
+	fi
+	((rc == 0)) || kill "$pid" 2>/dev/null || true
+	wait "$pid" || { echo "server: exit status $?"; rc=1; }
+	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }
+	return "$rc"
+}
+
+# ready_tcp PORT: somebody listens on a TCP port of side A
+ready_tcp()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		[[ -z $(a ss -Hltn "sport = :$1") ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# ready_cm: somebody listens on a connection manager id
+ready_cm()
+{
+	local i
+
+	for ((i = 0; i < 50; i++)); do
+		! a rdma resource show cm_id | grep -q LISTEN || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# ready_socket: integrity's server has made its socket
+ready_socket()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		[[ ! -S $TMP/integrity.sock ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# integrity_pair [-4|-6] ARGS...: our program that verifies every byte. The two
+# sides talk over a UNIX socket: they do not depend on the link under test.
+integrity_pair()
+{
+	local ga=$GID4_A gb=$GID4_B
+
+	case ${1:-} in
+	-4) shift ;;
+	-6) shift; ga=$GID6_A gb=$GID6_B ;;
+	esac
+	rm -f "$TMP/integrity.sock"
+	READY=ready_socket pair \
+		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$TMP/integrity.sock" -- \
+		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$TMP/integrity.sock" "$@"
+}
+
+# perftest PROGRAM [-4|-6] ARGS...
+perftest()
+{
+	local program=$1 ga=$GID4_A gb=$GID4_B host=$IP4_A family=()
+	shift
+
+	case ${1:-} in
+	-4) shift ;;
+	-6) shift; ga=$GID6_A gb=$GID6_B host=$IP6_A family=(--ipv6) ;;
+	esac
+	READY="ready_tcp 18515" pair \
+		"$program" -F -d "$DEV_A" -x "$ga" "${family[@]}" "$@" -- \
+		"$program" -F -d "$DEV_B" -x "$gb" "${family[@]}" "$@" "$host"
+}
+
+# --- the end -------------------------------------------------------------
+
+module_loaded() { [[ -d /sys/module/$1 ]]; }
+
+# Whatever a test did, the module must let go of everything and unload.
+cleanup()
+{
+	local status=$? link ns
+
+	trap - EXIT
+	set +e
+	# shellcheck disable=SC2046 # one process a word
+	kill $(jobs -p) 2>/dev/null
+	for link in "${LINKS[@]}"; do
+		rdma link delete "$link" 2>/dev/null
+	done
+	for ns in "${NAMESPACES[@]}"; do
+		ip netns del "$ns" 2>/dev/null
+	done
+	if module_loaded roce; then
+		if ! timeout 30 modprobe -r roce >"$TMP/rmmod.out" 2>&1; then
+			not_ok "roce unloads after the test" "$(<"$TMP/rmmod.out")" \
+				"$(rdma resource show 2>&1)" "$(lsmod | grep roce)"
+			status=1
+		fi
+	fi
+	! module_loaded rdma_rxe || timeout 30 modprobe -r rdma_rxe 2>/dev/null
+	rm -rf "$TMP"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM

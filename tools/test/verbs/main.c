@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * verbs: the rules of the verbs, one assertion each, as TAP.
+ *
+ *	verbs DEVICE GID_INDEX DEVICE GID_INDEX [GROUP...]
+ *
+ * One process drives both ends; the devices may be in different namespaces (in
+ * shared mode they are visible from everywhere), or be the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "verbs.h"
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} groups[] = {
+	{ "limits", test_limits },
+	{ "objects", test_objects },
+	{ "regions", test_regions },
+	{ "attributes", test_attributes },
+	{ "states", test_states },
+	{ "completions", test_completion_queues },
+	{ "datagrams", test_datagrams },
+	{ "local", test_local_errors },
+	{ "remote", test_remote_errors },
+	{ "retries", test_retries },
+};
+
+static bool wanted(const char *name, char **list)
+{
+	if (!*list)
+		return true;
+	for (; *list; list++)
+		if (!strcmp(name, *list))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct port a, b;
+	unsigned int i, ran = 0;
+
+	if (argc < 5)
+		die("usage: verbs DEVICE GID_INDEX DEVICE GID_INDEX [GROUP...]");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	port_open(&a, argv[1], atoi(argv[2]));
+	port_open(&b, argv[3], atoi(argv[4]));
+	duo_ports(&a, &b);
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (!wanted(groups[i].name, argv + 5))
+			continue;
+		alarm(60);	/* a test that hangs ends here, with a core to look at */
+		printf("# %s\n", groups[i].name);
+		groups[i].run();
+		ran++;
+	}
+	if (!ran)
+		die("no such group");
+	port_close(&a);
+	port_close(&b);
+	return tap_failures() ? 1 : 0;
+}
