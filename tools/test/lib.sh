@@ -37,7 +37,8 @@ DEV_A=${LINK_TYPE_A}_a DEV_B=${LINK_TYPE_B}_b
 
 TMP=$(mktemp -d /tmp/roce-test.XXXXXX)
 FAILED=0
-declare -a NAMESPACES=() LINKS=()
+declare -a NAMESPACES=()
+declare -A LINKS=()	# name of a link -> its namespace
 
 # --- assertions ----------------------------------------------------------
 
@@ -170,6 +171,24 @@ finish()
 	exit 0
 }
 
+# tap_run NAME COMMAND...: a program that prints TAP itself
+tap_run()
+{
+	local name=$1 rc=0 bad
+	shift
+
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/tap.out" 2>"$TMP/tap.err" || rc=$?
+	grep -E '^(ok|not ok|#)' "$TMP/tap.out" || true
+	grep -vE '^(ok|not ok|#)' "$TMP/tap.out" | diag
+	diag <"$TMP/tap.err"
+	bad=$(grep -c '^not ok' "$TMP/tap.out" || true)
+	FAILED=$((FAILED + bad))
+	if ! grep -q '^ok' "$TMP/tap.out" || { [[ $rc != 0 ]] && ((bad == 0)); }; then
+		not_ok "$name ends by itself" "exit status $rc: $*"
+	fi
+	return 0
+}
+
 # wait_for SECONDS COMMAND...: until the command succeeds
 wait_for()
 {
@@ -287,21 +306,20 @@ link_add()
 	local name=$1 type=$2 netdev=$3 ns=$4
 
 	in_ns "$ns" rdma link add "$name" type "$type" netdev "$netdev"
-	LINKS+=("$name")
+	LINKS[$name]=$ns
 	wait_for 5 gid_index "$name" "$ns" 4
 	wait_for 5 gid_index "$name" "$ns" 6
 }
 
 link_del()
 {
-	local link left=()
-
-	rdma link delete "$1" || return
-	for link in "${LINKS[@]}"; do
-		[[ $link == "$1" ]] || left+=("$link")
-	done
-	LINKS=("${left[@]}")
+	in_ns "${LINKS[$1]}" rdma link delete "$1" || return
+	unset "LINKS[$1]"
 }
+
+# link_there NAME: the device exists
+link_there() { [[ -n $(rdma link show "$1/1" 2>/dev/null) ]]; }
+link_gone() { ! link_there "$1"; }
 
 # link_pair: a link on each side
 link_pair()
@@ -498,8 +516,8 @@ cleanup()
 	set +e
 	# shellcheck disable=SC2046 # one process a word
 	kill $(jobs -p) 2>/dev/null
-	for link in "${LINKS[@]}"; do
-		rdma link delete "$link" 2>/dev/null
+	for link in "${!LINKS[@]}"; do
+		in_ns "${LINKS[$link]}" rdma link delete "$link" 2>/dev/null
 	done
 	for ns in "${NAMESPACES[@]}"; do
 		ip netns del "$ns" 2>/dev/null

@@ -145,6 +145,29 @@ static bool finished(struct side *s)
 	return true;
 }
 
+/* The device is taken away, a QP is broken: say so instead of waiting. */
+static void check_async(struct side *s)
+{
+	struct pollfd pfd = { .fd = s->port->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	while (poll(&pfd, 1, 0) > 0 &&
+	       !ibv_get_async_event(s->port->ctx, &event)) {
+		ibv_ack_async_event(&event);
+		switch (event.event_type) {
+		case IBV_EVENT_COMM_EST:
+		case IBV_EVENT_PORT_ACTIVE:
+		case IBV_EVENT_PORT_ERR:
+		case IBV_EVENT_GID_CHANGE:
+		case IBV_EVENT_CLIENT_REREGISTER:
+			break;
+		default:
+			fail(s, "asynchronous event: %s",
+			     ibv_event_type_str(event.event_type));
+		}
+	}
+}
+
 static void check_deadline(struct side *s)
 {
 	struct flow *f = &s->flows[0];
@@ -213,6 +236,7 @@ static void wait_event(struct side *s, bool *ended)
 
 static void idle(struct side *s, bool *ended)
 {
+	check_async(s);
 	check_deadline(s);
 	if (s->r->flags & ROUND_EVENTS)
 		wait_event(s, ended);

@@ -1,0 +1,292 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Crafted packets against a RoCE device, most of them with a right ICRC.
+
+    hostile/packets.py NETDEV OWN_IP OWN_MAC TARGET_IP TARGET_MAC [--qpn N]...
+                       [--rounds N] [--seed N] [--only GROUP]
+
+Every packet is built with scapy (its ICRC is an independent computation) and
+leaves through a raw socket. The QPNs are live connections of somebody else:
+their owner says whether they lost anything; this program only sends, and
+prints what it sent, one "group count" a line.
+"""
+
+import argparse
+import binascii
+import random
+import socket
+import struct
+import sys
+
+from scapy.all import Ether, IP, IPv6, UDP, Raw, fragment, raw
+from scapy.contrib.roce import cnp
+
+PORT = 4791
+ALL_OPCODES = range(256)
+
+
+def icrc(ip):
+    """The invariant CRC of a raw IP packet whose last 4 bytes are for it."""
+    p = bytearray(ip)
+    if p[0] >> 4 == 4:
+        head = (p[0] & 15) * 4
+        p[1] = p[8] = p[10] = p[11] = 0xff
+    else:
+        head = 40
+        p[0] |= 0x0f
+        p[1] = p[2] = p[3] = p[7] = 0xff
+    p[head + 6] = p[head + 7] = 0xff
+    if len(p) > head + 12:
+        p[head + 12] = 0xff
+    return struct.pack("<I", binascii.crc32(b"\xff" * 8 + bytes(p[:-4])))
+
+
+class Sender:
+    """A raw socket on one netdev, towards one target."""
+
+    def __init__(self, args):
+        self.args = args
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.socket.bind((args.netdev, 0))
+        self.sent = 0
+        self.v6 = ":" in args.target_ip
+
+    def ip(self):
+        a = self.args
+        if self.v6:
+            return IPv6(src=a.own_ip, dst=a.target_ip)
+        return IP(src=a.own_ip, dst=a.target_ip, flags="DF",
+                  id=random.getrandbits(16))
+
+    def ether(self):
+        return Ether(src=self.args.own_mac, dst=self.args.target_mac,
+                     type=0x86dd if self.v6 else 0x0800)
+
+    def frame(self, frame):
+        """Sends a frame as it is."""
+        self.socket.send(raw(frame)[:1514])
+        self.sent += 1
+
+    def payload(self, data, right_icrc=True):
+        """Sends a UDP payload; its last four bytes become the ICRC."""
+        udp = UDP(sport=random.randint(0xc000, 0xffff), dport=PORT)
+        packet = bytearray(raw(self.ip() / udp / Raw(bytes(data))))
+        if right_icrc and len(data) >= 4:
+            # The UDP checksum comes from the stand-in bytes: scapy again.
+            packet[-4:] = icrc(bytes(packet))
+            data = bytes(data[:-4]) + bytes(packet[-4:])
+            self.fix_checksum(packet, data)
+        self.frame(self.ether() / Raw(bytes(packet)))
+
+    def fix_checksum(self, packet, data):
+        """UDP's checksum covers the ICRC; 0 (none) is as good over IPv4."""
+        head = 40 if self.v6 else 20
+        if not self.v6:
+            packet[head + 6:head + 8] = b"\0\0"
+            return
+        udp = UDP(sport=struct.unpack("!H", packet[head:head + 2])[0],
+                  dport=PORT)
+        whole = raw(IPv6(src=self.args.own_ip, dst=self.args.target_ip) /
+                    udp / Raw(data))
+        packet[head + 6:head + 8] = whole[head + 6:head + 8]
+
+
+def bth(opcode, qpn, psn, pad=0, tver=0, pkey=0xffff, flags=0, ack=True):
+    """12 bytes of BTH."""
+    return struct.pack("!BBHII", opcode & 0xff,
+                       (flags & 0xc0) | (pad & 3) << 4 | (tver & 15), pkey,
+                       qpn & 0xffffff | (flags & 0x3f) << 24,
+                       (ack << 31) | psn & 0xffffff)
+
+
+def reth(addr, rkey, length):
+    return struct.pack("!QII", addr & (1 << 64) - 1, rkey & 0xffffffff,
+                       length & 0xffffffff)
+
+
+def aeth(syndrome, msn):
+    return struct.pack("!I", (syndrome & 0xff) << 24 | msn & 0xffffff)
+
+
+def filler(n):
+    return random.randbytes(n)
+
+
+ICRC = b"\0\0\0\0"
+
+
+def any_psn():
+    return random.choice([0, 1, 0x7fffff, 0x800000, 0xffffff,
+                          random.getrandbits(24)])
+
+
+# --- groups: each takes a sender and a QPN ----------------------------------
+
+def truncated(s, qpn):
+    """Every length from nothing to a whole WRITE ONLY."""
+    whole = bth(0x0a, qpn, any_psn()) + reth(0, 0, 64) + filler(64) + ICRC
+    for n in range(0, len(whole) + 1, 3):
+        s.payload(whole[:n])
+
+
+def short_headers(s, qpn):
+    """Each opcode with too little behind the BTH for its headers."""
+    for opcode in ALL_OPCODES:
+        s.payload(bth(opcode, qpn, any_psn()) + filler(4 * random.randint(0, 3))
+                  + ICRC)
+
+
+def oversized(s, qpn):
+    """More payload than any path MTU that fits a frame of 1500."""
+    for opcode in (0, 1, 2, 4, 6, 7, 8, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x64):
+        s.payload(bth(opcode, qpn, any_psn()) + filler(1400) + ICRC)
+
+
+def wrong_pad(s, qpn):
+    """A pad that is longer than the payload, or makes no sense."""
+    for pad in range(4):
+        for n in range(0, 6):
+            s.payload(bth(0x04, qpn, any_psn(), pad=pad) + filler(n) + ICRC)
+            s.payload(bth(0x11, qpn, any_psn(), pad=pad) + aeth(0, 0)
+                      + filler(n) + ICRC)
+
+
+def every_opcode(s, qpn):
+    """Each opcode, whole, with a PSN from anywhere."""
+    for opcode in ALL_OPCODES:
+        s.payload(bth(opcode, qpn, any_psn()) + filler(64) + ICRC)
+
+
+def reth_overflow(s, qpn):
+    """Ranges that wrap, lengths that lie."""
+    for addr in (0, 1, (1 << 64) - 1, (1 << 64) - 4096, 1 << 63):
+        for length in (0, 1, 64, 1 << 31, (1 << 31) + 1, (1 << 32) - 1):
+            for opcode in (0x06, 0x0a, 0x0b, 0x0c):
+                body = b"" if opcode == 0x0c else filler(64)
+                s.payload(bth(opcode, qpn, any_psn()) +
+                          reth(addr, random.getrandbits(32), length) + body
+                          + ICRC)
+
+
+def unsent_acks(s, qpn):
+    """ACKs, NAKs, RNR NAKs and read responses for what was never sent."""
+    for syndrome in (0x00, 0x1f, 0x20, 0x3f, 0x60, 0x61, 0x62, 0x63, 0x64,
+                     0x7f, 0x40, 0x80, 0xff):
+        s.payload(bth(0x11, qpn, any_psn()) + aeth(syndrome, any_psn()) + ICRC)
+        s.payload(bth(0x10, qpn, any_psn()) + aeth(syndrome, any_psn())
+                  + filler(64) + ICRC)
+        s.payload(bth(0x12, qpn, any_psn()) + aeth(syndrome, any_psn())
+                  + filler(8) + ICRC)
+
+
+def spoofed_cnps(s, qpn):
+    """CNPs, right and wrong."""
+    for _ in range(10):
+        frame = s.ip() / UDP(sport=0xc000, dport=PORT) / cnp(qpn)
+        if not s.v6:
+            s.frame(s.ether() / frame)
+        s.payload(bth(0x81, qpn, 0, flags=0x40, ack=False) + bytes(16) + ICRC)
+        s.payload(bth(0x81, qpn, 0, ack=False) + filler(3) + ICRC)
+
+
+def bad_icrc(s, qpn):
+    """Right in all but the ICRC."""
+    for opcode in (0x04, 0x0a, 0x11, 0x64, 0x81):
+        for _ in range(4):
+            s.payload(bth(opcode, qpn, any_psn()) + filler(68), False)
+
+
+def bad_version(s, qpn):
+    for tver in range(1, 16):
+        s.payload(bth(0x04, qpn, any_psn(), tver=tver) + filler(64) + ICRC)
+
+
+def wrong_pkey(s, qpn):
+    for pkey in (0, 1, 0x7ffe, 0x8000, 0x1234):
+        s.payload(bth(0x04, qpn, any_psn(), pkey=pkey) + filler(64) + ICRC)
+
+
+def other_qpns(s, qpn):
+    """QP 0, the GSI with rubbish, multicast, and QPNs that are not there."""
+    for other in (0, 1, 2, 0xffffff, 0xfffffe, qpn + 1000, 0x800000):
+        s.payload(bth(0x64, other, any_psn()) +
+                  struct.pack("!II", 0x80010000, 1) + filler(256) + ICRC)
+        s.payload(bth(0x64, other, any_psn()) + filler(4) + ICRC)
+        s.payload(bth(0x04, other, any_psn()) + filler(64) + ICRC)
+
+
+def wrong_source(s, qpn):
+    """From an address that the QP is not connected with: not its peer."""
+    own = s.args.own_ip
+    s.args.own_ip = "fd00:99::66" if s.v6 else "10.99.0.66"
+    for opcode in (0x04, 0x0a, 0x11):
+        for _ in range(20):
+            s.payload(bth(opcode, qpn, any_psn()) + filler(64) + ICRC)
+    s.args.own_ip = own
+
+
+def fragments(s, qpn):
+    """An IPv4 datagram in pieces."""
+    if s.v6:
+        return
+    data = bth(0x04, qpn, any_psn()) + filler(1000) + ICRC
+    whole = IP(src=s.args.own_ip, dst=s.args.target_ip, id=7) / \
+        UDP(sport=0xc001, dport=PORT) / Raw(data)
+    for piece in fragment(whole, fragsize=400):
+        s.frame(s.ether() / piece)
+
+
+def lying_lengths(s, qpn):
+    """IP and UDP lengths that do not agree with the bytes."""
+    data = bth(0x04, qpn, any_psn()) + filler(64) + ICRC
+    for n in (0, 4, 7, 8, 9, 20, 24, 60, 200, 65535):
+        udp = UDP(sport=0xc002, dport=PORT, len=n, chksum=0)
+        s.frame(s.ether() / s.ip() / udp / Raw(data))
+
+
+def anything(s, qpn):
+    """Random bytes behind a BTH that is nearly right."""
+    for _ in range(100):
+        s.payload(bth(random.getrandbits(8), qpn, any_psn(),
+                      pad=random.getrandbits(2),
+                      flags=random.getrandbits(8),
+                      ack=bool(random.getrandbits(1)))
+                  + filler(random.randint(0, 200)) + ICRC)
+
+
+GROUPS = [truncated, short_headers, oversized, wrong_pad, every_opcode,
+          reth_overflow, unsent_acks, spoofed_cnps, bad_icrc, bad_version,
+          wrong_pkey, other_qpns, wrong_source, fragments, lying_lengths,
+          anything]
+
+
+def parse():
+    p = argparse.ArgumentParser()
+    for name in ("netdev", "own_ip", "own_mac", "target_ip", "target_mac"):
+        p.add_argument(name)
+    p.add_argument("--qpn", action="append", default=[],
+                   type=lambda x: int(x, 0))
+    p.add_argument("--rounds", type=int, default=1)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--only", action="append", default=[])
+    return p.parse_args()
+
+
+def main():
+    args = parse()
+    random.seed(args.seed)
+    sender = Sender(args)
+    groups = [g for g in GROUPS if not args.only or g.__name__ in args.only]
+    if not groups:
+        sys.exit("no such group")
+    for group in groups:
+        before = sender.sent
+        for _ in range(args.rounds):
+            for qpn in args.qpn or [0x11]:
+                group(sender, qpn)
+        print(group.__name__, sender.sent - before, flush=True)
+    print("total", sender.sent)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# rdma system netns exclusive: a device is in the namespace where it was made,
+# usable there, and nowhere else.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# ib_core allows the change only while no other namespace exists.
+back_to_shared()
+{
+	local status=$?
+
+	set +e
+	for link in "${!LINKS[@]}"; do
+		in_ns "${LINKS[$link]}" rdma link delete "$link" 2>/dev/null
+	done
+	for ns in "${NAMESPACES[@]}"; do
+		ip netns del "$ns"
+	done
+	LINKS=() NAMESPACES=()
+	wait_for 10 rdma system set netns shared ||
+		echo "# the system stays in exclusive mode"
+	(exit "$status")
+	cleanup
+}
+
+build
+modprobe ib_uverbs
+if ! wait_for 5 rdma system set netns exclusive >/dev/null; then
+	skip "exclusive mode" "this system has other network namespaces"
+	finish
+fi
+trap back_to_shared EXIT
+
+sees() { in_ns "$1" rdma link | grep -qw "$2/1"; }
+sees_not() { ! sees "$@"; }
+
+ns_pair
+link_pair
+check "the device is in the namespace where it was made" sees "$NS_A" "$DEV_A"
+check "and not in another one" sees_not "$NS_B" "$DEV_A"
+check "nor in the initial one" sees_not "" "$DEV_A"
+check "traffic between two exclusive namespaces" \
+	integrity_pair --ops mix --sizes 1,mtu,10000 --count 20
+finish

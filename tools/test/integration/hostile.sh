@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Hostile programs and hostile packets. The victims may lose their connections;
+# an ordinary connection beside them loses nothing, and the kernel stays whole.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+ROUNDS=${ROUNDS:-2000}
+SEED=${SEED:-1}
+
+build
+ns_pair
+link_pair
+
+# beside COMMAND...: the command, and an ordinary connection at the same time
+beside()
+{
+	local rc=0 pid
+
+	(integrity_pair --ops mix --sizes 100,5000 --qps 2 --flags bidir \
+		--count 140 --seconds 60) >"$TMP/beside" 2>&1 &
+	pid=$!
+	"$@" || rc=$?
+	wait "$pid" || { echo "the ordinary connection:"; cat "$TMP/beside"; rc=1; }
+	return "$rc"
+}
+
+check "a program that scribbles over its rings (seed $SEED)" \
+	beside a "$BUILD/hostile_rings" "$DEV_A" "$GID4_A" \
+	--rounds "$ROUNDS" --seed "$SEED"
+check "an unprivileged one too" \
+	a setpriv --reuid 65534 --regid 65534 --clear-groups \
+	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 300 --seed $((SEED + 1))
+
+# --- packets -----------------------------------------------------------------
+
+# victims: a connection of somebody who has bad luck
+victims_start()
+{
+	rm -f "$TMP/victim.sock"
+	a "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
+		--listen "$TMP/victim.sock" >/dev/null 2>&1 &
+	wait_for 5 test -S "$TMP/victim.sock"
+	b "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
+		--connect "$TMP/victim.sock" --ops mix --sizes 300 --flags bidir \
+		--count 10000000 --seconds 300 >/dev/null 2>&1 &
+	wait_for 5 qpn_of "$DEV_A"
+}
+
+# qpn_of DEVICE: the QPN of an RC connection on it
+qpn_of()
+{
+	local line
+
+	line=$(rdma resource show qp link "$1" | grep -m1 'type RC')
+	[[ $line =~ lqpn\ ([0-9]+) ]] && echo "${BASH_REMATCH[1]}"
+}
+
+mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
+
+# crafted FAMILY ARGS...: from side B to side A
+crafted()
+{
+	local from=$IP4_B to=$IP4_A
+	[[ $1 == 4 ]] || from=$IP6_B to=$IP6_A
+	shift
+	b /usr/bin/python3 "$TEST_DIR/hostile/packets.py" "$VETH_B" "$from" \
+		"$(mac "$NS_B" "$VETH_B")" "$to" "$(mac "$NS_A" "$VETH_A")" "$@"
+}
+
+# Sum of everything the device calls dropped, bad or refused.
+drops()
+{
+	counters "$DEV_A" | awk '/drop|err|icrc|invalid|bad/ { n += $2 } END { print n + 0 }'
+}
+
+attack()
+{
+	local qpn n before after sent
+	victims_start
+	qpn=$(qpn_of "$DEV_A")
+	before=$(drops)
+	crafted "$1" --qpn "$qpn" --seed "$SEED" >"$TMP/sent"
+	cat "$TMP/sent"
+	after=$(drops)
+	sent=$(awk '$1 == "total" { print $2 }' "$TMP/sent")
+	n=$((after - before))
+	echo "$sent packets were sent, $n were counted as drops"
+	# Some are in order by luck or answered; the mass is dropped.
+	((n > sent / 2))
+}
+check "crafted packets over IPv4 are dropped and counted" beside attack 4
+check "crafted packets over IPv6 are dropped and counted" beside attack 6
+
+icrc_counted()
+{
+	local before after
+
+	before=$(counter "$DEV_A" rx_icrc_encapsulated)
+	crafted 4 --only bad_icrc --qpn 17
+	after=$(counter "$DEV_A" rx_icrc_encapsulated)
+	expect "packets with a bad ICRC" 20 $((after - before))
+}
+check "each packet with a bad ICRC is counted as that" icrc_counted
+check "and traffic goes on" integrity_pair --ops mix --sizes 5000 --count 28
+finish

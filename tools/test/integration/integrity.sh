@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Every byte, every completion: a sample of the matrix of operations, sizes,
+# layouts in memory, address families and path MTUs. The whole matrix is in
+# soak/integrity.sh.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+OPS=send,send_imm,write,write_imm,read
+EDGES=0,1,2,3,mtu-1,mtu,mtu+1,64k
+LAYOUTS=one,odd,uneven,holes,many,tiny
+
+build
+ns_pair
+link_pair
+
+check "RC: every operation at every edge of size (IPv4)" \
+	integrity_pair -4 --ops $OPS --sizes $EDGES --count 12
+check "RC: every operation at every edge of size (IPv6)" \
+	integrity_pair -6 --ops $OPS --sizes $EDGES --count 12 --sample 3
+check "RC: every layout in memory" \
+	integrity_pair -6 --ops send,write,read --sizes 33,mtu+1,10000 \
+	--layouts $LAYOUTS --count 8
+check "RC: every path MTU" \
+	integrity_pair --ops mix --mtus 256,512,1024 --sizes 255,257,2048,20000 \
+	--layouts odd,uneven --count 14 --sample 2
+check "RC: messages of 8 MiB" \
+	integrity_pair --ops write,read,send --sizes 8m --layouts odd --count 2
+check "RC: all operations mixed, 4 QPs, both directions" \
+	integrity_pair --ops mix --sizes 100,5000 --layouts uneven,many \
+	--qps 4 --flags bidir --count 56
+check "RC: inline data, which may be overwritten after the post" \
+	integrity_pair --ops send,write,send_imm --sizes 0,1,64,400 \
+	--layouts one,uneven --flags inline --count 40
+check "RC: a completion only now and then" \
+	integrity_pair --ops mix --sizes 1,3000 --flags unsignaled --count 70
+check "RC: sleeping until completion events" \
+	integrity_pair --ops mix,send --sizes 100,20000 --flags events,bidir \
+	--count 28
+check "RC: woken by solicited completions only" \
+	integrity_pair --ops send,write_imm --sizes 100 \
+	--flags events,solicited --count 40
+check "RC: receives that come late (RNR)" \
+	integrity_pair --ops send,send_imm,write_imm --sizes 100,5000 \
+	--flags rnr --count 20
+check "RC: a queue of one" \
+	integrity_pair --ops mix --sizes 2000 --depth 1 --count 14
+for family in -4 -6; do
+	check "UD: every edge of size (IPv${family#-})" \
+		integrity_pair $family --types ud --ops send,send_imm \
+		--sizes 0,1,2,3,mtu-1,mtu --layouts one,uneven --count 12
+done
+check "UD: 4 QPs, both directions, events" \
+	integrity_pair --types ud --ops send --sizes 1000 --qps 4 \
+	--flags bidir,events --count 40
+
+single_packets
+check "RC: the same without segmentation offload" \
+	integrity_pair --ops $OPS --sizes mtu+1,64k --count 8
+
+a ip link set "$VETH_A" mtu 9000
+b ip link set "$VETH_B" mtu 9000
+check "RC: path MTUs 2048 and 4096 on a link of MTU 9000" \
+	integrity_pair --ops mix --mtus 2048,4096 --sizes 4097,65537 \
+	--layouts odd --count 14
+check "UD: datagrams of 4096 bytes" \
+	integrity_pair --types ud --ops send --sizes 4095,4096 --count 12
+finish

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A link: how it is made, what it says of its netdev, how it goes.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# --- made and removed ------------------------------------------------------
+
+ns_pair
+check "rdma link add loads the module by its alias" \
+	a rdma link add "$DEV_A" type roce netdev "$VETH_A"
+LINKS["$DEV_A"]=$NS_A
+check "rdma link shows the link with its netdev" \
+	bash -c "ip netns exec $NS_A rdma link show $DEV_A/1 | grep -w 'netdev $VETH_A'"
+wait_for 5 gid_index "$DEV_A" "$NS_A" 4 || not_ok "the IPv4 address is a GID"
+refuse "a second link on the same netdev is refused" 'exists|busy' \
+	a rdma link add other type roce netdev "$VETH_A"
+refuse "a second link of the same name is refused" 'exists' \
+	b rdma link add "$DEV_A" type roce netdev "$VETH_B"
+refuse "a netdev that does not exist is refused" 'no such device|invalid' \
+	a rdma link add other type roce netdev nothere
+
+# log_has TEXT: the kernel's log of this script has a line with it
+dmesg -C
+log_has() { dmesg | grep -qi -- "$1"; }
+
+refuse "loopback is refused" 'error|invalid|not supported' \
+	a rdma link add other type roce netdev lo
+check "and the log says why" log_has 'lo\b'
+
+if ip -n "$NS_A" tuntap add dev tun0 mode tun 2>/dev/null; then
+	ip -n "$NS_A" link set tun0 up
+	dmesg -C
+	refuse "a netdev that is not Ethernet is refused" 'error|invalid|not supported' \
+		a rdma link add other type roce netdev tun0
+	check "and the log says why" log_has 'tun0'
+else
+	skip "a netdev that is not Ethernet is refused" "this kernel has no tun"
+fi
+
+port_taken()
+{
+	b /usr/bin/python3 -c '
+import socket, time
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind(("::", 4791))
+print("bound", flush=True)
+time.sleep(60)' >"$TMP/bound" &
+	wait_for 10 grep -q bound "$TMP/bound"
+	if b rdma link add other type roce netdev "$VETH_B" >"$TMP/taken" 2>&1; then
+		echo "the link was made"
+		return 1
+	fi
+	cat "$TMP/taken"
+	grep -qi 'address already in use' "$TMP/taken"
+}
+dmesg -C
+check "a link where UDP port 4791 is taken is refused with EADDRINUSE" port_taken
+check "and the log names the port" log_has 4791
+check "once the port is free the link can be made" \
+	b rdma link add "$DEV_B" type roce netdev "$VETH_B"
+LINKS["$DEV_B"]=$NS_B
+
+# --- what a port says is true of the netdev ----------------------------------
+
+has() { port_attr "$1" "$2" "$3" | grep -q -- "$4"; }
+check "a port on a netdev that is up is ACTIVE" \
+	wait_for 3 has "$DEV_A" "$NS_A" state ACTIVE
+a ip link set "$VETH_A" down
+check "a port on a netdev that is down is DOWN" \
+	wait_for 3 has "$DEV_A" "$NS_A" state DOWN
+a ip link set "$VETH_A" up
+check "and ACTIVE again once it is up" \
+	wait_for 3 has "$DEV_A" "$NS_A" state ACTIVE
+b ip link set "$VETH_B" down
+check "a port without a carrier is DOWN" \
+	wait_for 3 has "$DEV_A" "$NS_A" state DOWN
+b ip link set "$VETH_B" up
+speed=$(a cat "/sys/class/net/$VETH_A/speed")
+is "the port's rate is the netdev's speed" "$((speed / 1000)) Gb/sec" \
+	"$(port_attr "$DEV_A" "$NS_A" rate | sed 's/ (.*//')"
+is "the link layer is Ethernet" Ethernet \
+	"$(port_attr "$DEV_A" "$NS_A" link_layer)"
+
+active_mtu() { a ibv_devinfo -d "$DEV_A" | awk '/active_mtu/ { print $2 }'; }
+for pair in 1500:1024 9000:4096 4200:4096 2200:2048 1000:512 576:512 400:256; do
+	a ip link set "$VETH_A" mtu "${pair%:*}"
+	is "a netdev of MTU ${pair%:*} has an active MTU of ${pair#*:}" \
+		"${pair#*:}" "$(active_mtu)"
+done
+a ip link set "$VETH_A" mtu 1500
+
+# --- GIDs follow the addresses -----------------------------------------------
+
+# has_gid TEXT, lacks_gid TEXT
+has_gid() { a bash -c "cat /sys/class/infiniband/$DEV_A/ports/1/gids/*" | grep -q "$1"; }
+lacks_gid() { ! has_gid "$1"; }
+a ip addr add 10.99.77.1/24 dev "$VETH_A"
+check "a new IPv4 address becomes a GID" wait_for 3 has_gid 'ffff:0a63:4d01'
+a ip addr del 10.99.77.1/24 dev "$VETH_A"
+check "an address that is removed is no GID any more" \
+	wait_for 3 lacks_gid 'ffff:0a63:4d01'
+a ip addr add fd00:77::1/64 dev "$VETH_A" nodad
+check "a new IPv6 address becomes a GID" wait_for 3 has_gid '^fd00:0077:'
+check "the IPv6 link local address is a GID" wait_for 3 has_gid '^fe80:'
+
+# --- names and ends ------------------------------------------------------------
+
+a ip link set "$VETH_A" down
+a ip link set "$VETH_A" name renamed
+a ip link set renamed up
+shows() { a rdma link show "$1/1" | grep -qw "netdev $2"; }
+check "a renamed netdev keeps its link" wait_for 3 shows "$DEV_A" renamed
+check "a renamed port is ACTIVE" wait_for 3 has "$DEV_A" "$NS_A" state ACTIVE
+
+many()
+{
+	local i
+
+	for i in {1..8}; do
+		ip -n "$NS_A" link add "m$i" type veth peer name "n$i"
+		ip -n "$NS_A" link set "m$i" up
+		ip -n "$NS_A" link set "n$i" up
+		a rdma link add "many$i" type roce netdev "m$i"
+	done
+	expect "links" 8 "$(a rdma link | grep -c 'link many')"
+	for i in {1..8}; do
+		wait_for 3 has "many$i" "$NS_A" state ACTIVE
+	done
+	for i in {1..8}; do
+		a rdma link delete "many$i"
+	done
+	expect "links left" 0 "$(a rdma link | grep -c 'link many' || true)"
+}
+check "a namespace has room for many links" many
+
+check "rdma link delete removes the link" link_del "$DEV_B"
+check "and the device with it" wait_for 3 link_gone "$DEV_B"
+check "the netdev can be linked again" \
+	b rdma link add "$DEV_B" type roce netdev "$VETH_B"
+a ip link del renamed
+check "a netdev that is deleted takes its link along" wait_for 5 link_gone "$DEV_A"
+check "its peer's deletion takes the other one along" wait_for 5 link_gone "$DEV_B"
+unset "LINKS[$DEV_A]" "LINKS[$DEV_B]"
+
+ns_add roce-test-c
+ip -n roce-test-c link add c0 type veth peer name c1
+ip -n roce-test-c link set c0 up
+in_ns roce-test-c rdma link add roce_c type roce netdev c0
+check "a link in a third namespace" wait_for 3 link_there roce_c
+ns_del roce-test-c
+check "a namespace that is deleted takes its links along" \
+	wait_for 10 link_gone roce_c
+check "the module unloads" wait_for 10 modprobe -r roce
+check "a link in the initial namespace" bash -c '
+	ip link add i0 type veth peer name i1 && ip link set i0 up &&
+	rdma link add roce_i type roce netdev i0 && rdma link show roce_i/1 &&
+	modprobe -r roce && ! rdma link show roce_i/1 2>/dev/null && ip link del i0'
+
+finish

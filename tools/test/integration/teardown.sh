@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The end of everything, under traffic. Nothing may hang, leak or splat, and no
+# process may wait for ever. TEARDOWNS says how often each end comes.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+TEARDOWNS=${TEARDOWNS:-2}
+build
+
+# Traffic in both directions until somebody ends it.
+traffic_start()
+{
+	local long=(--ops mix --sizes 5000 --qps 2 --flags bidir --count 10000000
+		--bytes 4000m --seconds 300)
+
+	rm -f "$TMP/integrity.sock"
+	a "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
+		--listen "$TMP/integrity.sock" >"$TMP/traffic.a" 2>&1 &
+	TRAFFIC_A=$!
+	wait_for 10 test -S "$TMP/integrity.sock"
+	b "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
+		--connect "$TMP/integrity.sock" "${long[@]}" >"$TMP/traffic.b" 2>&1 &
+	TRAFFIC_B=$!
+	wait_for 10 traffic_flows
+}
+
+# The netdev's own statistics: they do not depend on the driver's counters.
+traffic_flows()
+{
+	local n
+
+	n=$(a cat "/sys/class/net/$VETH_A/statistics/tx_packets")
+	sleep 0.2
+	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
+}
+
+# Both processes end by themselves: the device tells them, or the peer's end.
+traffic_ends()
+{
+	local pid
+
+	for pid in $TRAFFIC_A $TRAFFIC_B; do
+		wait_for 20 bash -c "! kill -0 $pid" || {
+			echo "process $pid does not end"
+			cat "/proc/$pid/stack" || true
+			cat "$TMP/traffic.a" "$TMP/traffic.b"
+			kill -KILL "$pid"
+			return 1
+		}
+		wait "$pid" || true
+	done
+}
+
+scene()
+{
+	modprobe roce
+	ns_pair
+	link_pair
+	traffic_start
+}
+
+# A clean house, whatever was left of the scene.
+clear_scene()
+{
+	local link
+
+	traffic_ends
+	for link in "${!LINKS[@]}"; do
+		link_gone "$link" || link_del "$link"
+	done
+	[[ ! -e /run/netns/$NS_A ]] || ip netns del "$NS_A"
+	[[ ! -e /run/netns/$NS_B ]] || ip netns del "$NS_B"
+	wait_for 10 link_gone "$DEV_A"
+	wait_for 10 link_gone "$DEV_B"
+	modprobe -r roce
+}
+
+# teardown COMMAND...: one end of one scene
+teardown()
+{
+	scene
+	"$@"
+	clear_scene
+}
+
+# teardowns NAME COMMAND...
+teardowns()
+{
+	local name=$1 i
+	shift
+
+	for ((i = 1; i <= TEARDOWNS; i++)); do
+		check "$name, under traffic ($i)" teardown "$@"
+		# What a failed one leaves would make the next one fail too.
+		ip netns del "$NS_A" 2>/dev/null || true
+		ip netns del "$NS_B" 2>/dev/null || true
+	done
+}
+
+down_up()
+{
+	a ip link set "$VETH_A" down
+	sleep 0.1
+	a ip link set "$VETH_A" up
+	kill "$TRAFFIC_A" "$TRAFFIC_B"
+}
+
+teardowns "rdma link delete" rdma link delete "$DEV_A"
+# Expanded when it is run, as the process ids are known by then.
+kill_a() { kill -KILL "$TRAFFIC_A"; }
+kill_b() { kill -KILL "$TRAFFIC_B"; }
+delete_netdev() { a ip link del "$VETH_A"; }
+delete_ns() { ip netns del "$NS_A"; }
+unload() { rmmod roce; }
+
+teardowns "kill -9 of the server" kill_a
+teardowns "kill -9 of the client" kill_b
+teardowns "netdev deletion" delete_netdev
+teardowns "namespace deletion" delete_ns
+teardowns "ip link set down and up" down_up
+
+# rmmod succeeds or says that the module is in use; it never hangs.
+unload_or_busy()
+{
+	unload 2>"$TMP/rmmod" || grep -qi 'in use' "$TMP/rmmod"
+	cat "$TMP/rmmod"
+	[[ ! -d /sys/module/roce ]] || kill "$TRAFFIC_A" "$TRAFFIC_B"
+}
+teardowns "rmmod roce" unload_or_busy
+NAMESPACES=()
+finish

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# VLANs: addresses on a VLAN device are GIDs of the link on its base device, and
+# what is sent from them is tagged.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+ID=7
+
+build
+ns_pair
+link_pair
+vlan_pair $ID
+for side in A B; do
+	ns=NS_$side dev=DEV_$side veth=VETH_$side
+	for family in 4 6; do
+		check "side $side: the VLAN's IPv$family address is a GID of the base device" \
+			wait_for 5 gid_index "${!dev}" "${!ns}" $family "${!veth}.$ID"
+	done
+done
+
+GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID")
+GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.$ID")
+GID6_A=$(gid_index "$DEV_A" "$NS_A" 6 "$VETH_A.$ID")
+GID6_B=$(gid_index "$DEV_B" "$NS_B" 6 "$VETH_B.$ID")
+
+a tcpdump -q -n -i "$VETH_A" -w "$TMP/vlan.pcap" 2>"$TMP/tcpdump.err" &
+CAPTURE=$!
+wait_for 5 grep -q 'listening on' "$TMP/tcpdump.err"
+check "RC over a VLAN (IPv4)" \
+	integrity_pair -4 --ops mix --sizes 1,5000 --count 21
+check "RC over a VLAN (IPv6)" \
+	integrity_pair -6 --ops mix --sizes 1,5000 --count 21
+check "UD over a VLAN" \
+	integrity_pair --types ud --ops send --sizes 900 --count 20
+sleep 1
+kill "$CAPTURE"
+wait "$CAPTURE" || true
+
+# packets FILTER: how many of the capture match
+packets() { tcpdump -r "$TMP/vlan.pcap" -n "$1" 2>/dev/null | wc -l; }
+check "RoCE packets leave with the VLAN's tag" \
+	test "$(packets "vlan $ID and udp port 4791")" -gt 50
+is "and none without it" 0 "$(packets "udp port 4791 and not vlan")"
+
+READY=ready_cm check "rping over a VLAN's address" pair \
+	rping -s -a "10.99.$ID.1" -C 5 -V -- rping -c -a "10.99.$ID.1" -C 5 -V
+
+a ip link del "$VETH_A.$ID"
+gone() { ! gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID"; }
+check "a VLAN that is removed takes its GIDs along" wait_for 5 gone
+finish

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What leaves the device is RoCEv2: tshark dissects it without complaint, scapy
+# computes the same ICRC, and the headers are as RNICs send them.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+build
+ns_pair
+link_pair
+single_packets
+
+# capture FILE NETDEV: in the background, on side A
+capture()
+{
+	: >"$TMP/tcpdump.err"
+	a tcpdump -q -n -U -B 16384 -i "$2" -w "$1" 'udp port 4791' 2>"$TMP/tcpdump.err" &
+	CAPTURE=$!
+	wait_for 10 grep -q 'listening on' "$TMP/tcpdump.err"
+}
+
+capture_end()
+{
+	sleep 1
+	kill "$CAPTURE"
+	wait "$CAPTURE" || true
+}
+
+capture "$TMP/wire.pcap" "$VETH_A"
+for family in -4 -6; do
+	check "traffic to look at: RC (IPv${family#-})" \
+		integrity_pair $family --ops send,send_imm,write,write_imm,read \
+		--sizes 0,1,mtu+1,5003 --count 4
+	check "traffic to look at: UD (IPv${family#-})" \
+		integrity_pair $family --types ud --ops send,send_imm \
+		--sizes 0,3,mtu --count 4
+done
+READY=ready_cm check "traffic to look at: a connection" pair \
+	rping -s -a "$IP4_A" -C 3 -V -- rping -c -a "$IP4_A" -C 3 -V
+capture_end
+
+tap_run "wire/check.py" /usr/bin/python3 "$TEST_DIR/wire/check.py" "$TMP/wire.pcap"
+
+dissect()
+{
+	tshark -n -r "$TMP/wire.pcap" "$@" 2>"$TMP/tshark.err" || cat "$TMP/tshark.err"
+}
+is "tshark takes every packet for RoCE" 0 \
+	"$(dissect -Y 'udp.dstport == 4791 && !infiniband' | wc -l)"
+dissect -Y '_ws.malformed || _ws.expert.severity >= 6291456' >"$TMP/complaints"
+is "tshark finds nothing malformed, no warning, no error" "" \
+	"$(head -5 "$TMP/complaints")"
+
+# A fresh capture, with a read large enough for many responses.
+netem "$NS_B" "$VETH_B" loss 3%
+capture "$TMP/loss.pcap" "$VETH_A"
+check "traffic to look at: under loss" \
+	integrity_pair --ops mix --sizes 5000,20000 --count 28 --timeout 12
+capture_end
+netem "$NS_B" "$VETH_B"
+tap_run "wire/check.py under loss" /usr/bin/python3 "$TEST_DIR/wire/check.py" "$TMP/loss.pcap" 4
+finish

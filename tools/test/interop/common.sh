@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# One side is roce, the other mainline rdma_rxe (of a kernel where rxe works in
+# namespaces): who serves and who asks is up to the caller.
+
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+build
+ns_pair
+link_pair
+
+for family in -4 -6; do
+	over="$LINK_TYPE_B to $LINK_TYPE_A over IPv${family#-}"
+	check "$over: every RC operation" \
+		integrity_pair $family --ops send,send_imm,write,write_imm,read \
+		--sizes 0,1,mtu-1,mtu,mtu+1,64k --layouts odd,uneven --count 14 \
+		--sample 2
+	check "$over: operations mixed, both directions, 2 QPs" \
+		integrity_pair $family --ops mix --sizes 100,5000 --qps 2 \
+		--flags bidir --count 56
+	check "$over: UD" \
+		integrity_pair $family --types ud --ops send,send_imm \
+		--sizes 0,1,mtu-1,mtu --count 20
+done
+over="$LINK_TYPE_B to $LINK_TYPE_A"
+check "$over: path MTUs 256 and 512" \
+	integrity_pair --ops mix --mtus 256,512 --sizes 3000 --count 28
+check "$over: receives that come late (RNR)" \
+	integrity_pair --ops send --sizes 3000 --flags rnr --count 20
+for op in write read send; do
+	check "$over: ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
+	check "$over: ib_${op}_lat" perftest "ib_${op}_lat" -n 200 -s 64
+done
+for ip in "$IP4_A" "$IP6_A"; do
+	READY=ready_cm check "$over: rping to $ip" pair \
+		rping -s -a "$ip" -C 10 -V -- rping -c -a "$ip" -C 10 -V
+done
+
+single_packets
+netem "$NS_A" "$VETH_A" loss 1%
+netem "$NS_B" "$VETH_B" loss 1%
+for family in -4 -6; do
+	check "$over over IPv${family#-}: RC under 1% loss" \
+		integrity_pair $family --ops mix --sizes 100,20000 --qps 2 \
+		--flags bidir --count 28 --timeout 12 --depth 8
+done
+check "$over: UD under 1% loss" \
+	integrity_pair --types ud --ops send --sizes 900 --count 300 --flags lossy
+finish

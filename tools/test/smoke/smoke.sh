@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# On a distribution's packaged kernel: it loads, links, moves data, unloads.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+build
+check "modprobe roce" modprobe roce
+ns_pair
+link_pair
+check "rdma link shows the port ACTIVE" \
+	bash -c "rdma link show $DEV_A/1 | grep -w 'state ACTIVE'"
+check "ib_write_bw" perftest ib_write_bw -n 100 -s 65536
+READY=ready_cm check "rping" pair \
+	rping -s -a "$IP4_A" -C 10 -V -- rping -c -a "$IP4_A" -C 10 -V
+for family in -4 -6; do
+	check "integrity over IPv${family#-}: RC" \
+		integrity_pair $family --ops mix --sizes 1,mtu+1,20000 --count 14
+	check "integrity over IPv${family#-}: UD" \
+		integrity_pair $family --types ud --ops send --sizes 1,mtu --count 14
+done
+check "rdma link delete" link_del "$DEV_A"
+check "rdma link delete" link_del "$DEV_B"
+check "modprobe -r roce" modprobe -r roce
+finish
