@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "roce.h"
+
+#define MAX_SERVICE_LEVEL	7	/* of Ethernet: eight priorities */
+#define FLOW_LABEL_MASK		0xfffff
+
+static int check_attr(const struct rdma_ah_attr *attr)
+{
+	const struct ib_gid_attr *source = attr->grh.sgid_attr;
+
+	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE || attr->port_num != 1)
+		return -EINVAL;
+	if (!(attr->ah_flags & IB_AH_GRH) || attr->sl > MAX_SERVICE_LEVEL)
+		return -EINVAL;
+	if (!source || source->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EINVAL;
+	return 0;
+}
+
+static void set_addresses(struct roce_av *av, const struct ib_global_route *grh)
+{
+	memcpy(&av->source, grh->sgid_attr->gid.raw, sizeof(av->source));
+	memcpy(&av->destination, grh->dgid.raw, sizeof(av->destination));
+	av->ipv6 = !ipv6_addr_v4mapped(&av->source);
+}
+
+static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
+		   gfp_t gfp)
+{
+	const struct ib_global_route *grh = &attr->grh;
+	int err;
+
+	memset(av, 0, sizeof(*av));
+	err = check_attr(attr);
+	if (err)
+		return err;
+
+	set_addresses(av, grh);
+	if (av->ipv6 == ipv6_addr_v4mapped(&av->destination) ||
+	    ipv6_addr_any(&av->destination))
+		return -EINVAL;
+
+	err = dst_cache_init(&av->route, gfp);
+	if (err)
+		return err;
+
+	av->traffic_class = grh->traffic_class;
+	av->hop_limit = grh->hop_limit ?: IPDEFTTL;
+	av->service_level = attr->sl;
+	av->flow_label = grh->flow_label & FLOW_LABEL_MASK;
+	av->attr = *attr;
+	av->attr.grh.sgid_attr = NULL;
+	rdma_hold_gid_attr(grh->sgid_attr);
+	av->sgid_attr = grh->sgid_attr;
+	return 0;
+}
+
+/**
+ * roce_av_init() - set an address vector up
+ * @av: to be filled in, whatever was there; @av->pd is the caller's to set
+ * @dev: the device
+ * @attr: what the consumer wants, with a source GID that the core looked up
+ *
+ * Process context. IBA volume 1, 11.2.2.1, and annex A17.
+ *
+ * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, or
+ * -ENOMEM. After an error there is nothing to be released.
+ */
+int roce_av_init(struct roce_av *av, struct roce_device *dev,
+		 const struct rdma_ah_attr *attr)
+{
+	return init_av(av, attr, GFP_KERNEL);
+}
+
+/**
+ * roce_av_release() - give up what an address vector holds
+ * @av: nobody uses it any more; never set up or released before is fine, too,
+ *	if it is zeroed
+ *
+ * Process or softirq context.
+ */
+void roce_av_release(struct roce_av *av)
+{
+	if (!av->sgid_attr)
+		return;
+	dst_cache_destroy(&av->route);
+	rdma_put_gid_attr(av->sgid_attr);
+	av->sgid_attr = NULL;
+}
+
+static void free_av(struct roce_av *av)
+{
+	roce_av_release(av);
+	kfree(av);
+}
+
+static void free_av_rcu(struct rcu_head *rcu)
+{
+	free_av(container_of(rcu, struct roce_av, rcu));
+}
+
+static struct roce_av *new_av(struct ib_pd *pd, const struct rdma_ah_attr *attr,
+			      gfp_t gfp)
+{
+	struct roce_av *av;
+	int err;
+
+	av = kmalloc(sizeof(*av), gfp);
+	if (!av)
+		return ERR_PTR(-ENOMEM);
+
+	err = init_av(av, attr, gfp);
+	if (err) {
+		kfree(av);
+		return ERR_PTR(err);
+	}
+	av->pd = pd;
+	return av;
+}
+
+/*
+ * User space names the address vector by a number in its work requests. A
+ * provider that does not ask for the number would put the address itself
+ * there, and nobody would have checked it: such a one is not served.
+ */
+static int publish(struct roce_ah *ah, struct ib_udata *udata)
+{
+	struct roce_device *dev = to_roce_device(ah->ibah.device);
+	struct rxe_create_ah_resp response = {};
+	u32 number;
+	int err;
+
+	if (udata->outlen < sizeof(response))
+		return -EOPNOTSUPP;
+
+	err = xa_alloc_cyclic(&dev->address_vectors, &number, ah->av,
+			      xa_limit_31b, &dev->next_ah_number,
+			      GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+
+	ah->number = number;
+	response.ah_num = number;
+	return ib_copy_to_udata(udata, &response, sizeof(response));
+}
+
+static void unpublish(struct roce_ah *ah)
+{
+	struct roce_device *dev = to_roce_device(ah->ibah.device);
+
+	if (ah->number)
+		xa_erase(&dev->address_vectors, ah->number);
+	call_rcu(&ah->av->rcu, free_av_rcu);
+	roce_object_put(&dev->objects.ah);
+}
+
+/**
+ * roce_create_ah() - the create_ah verb
+ * @ibah: zeroed but for what the core knows
+ * @init: the address, and whether the caller may sleep
+ * @udata: NULL for a kernel consumer, which may not be able to sleep
+ *
+ * IBA volume 1, 11.2.2.1.
+ *
+ * Return: 0, -EINVAL, -ENOMEM, -EOPNOTSUPP for a provider that is too old, or
+ * -EFAULT.
+ */
+int roce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		   struct ib_udata *udata)
+{
+	bool may_sleep = init->flags & RDMA_CREATE_AH_SLEEPABLE;
+	struct roce_device *dev = to_roce_device(ibah->device);
+	struct roce_ah *ah = to_roce_ah(ibah);
+	int err;
+
+	if (!roce_object_get(&dev->objects.ah, ROCE_MAX_AH))
+		return -ENOMEM;
+
+	ah->av = new_av(ibah->pd, init->ah_attr,
+			may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
+	if (IS_ERR(ah->av)) {
+		roce_object_put(&dev->objects.ah);
+		return PTR_ERR(ah->av);
+	}
+
+	err = udata ? publish(ah, udata) : 0;
+	if (err)
+		unpublish(ah);
+	return err;
+}
+
+/**
+ * roce_query_ah() - the query_ah verb
+ * @ibah: the handle
+ * @attr: to be filled in
+ *
+ * Return: 0.
+ */
+int roce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	*attr = to_roce_ah(ibah)->av->attr;
+	return 0;
+}
+
+/**
+ * roce_destroy_ah() - the destroy_ah verb
+ * @ibah: the handle
+ * @flags: whether the caller may sleep, which nothing here does
+ *
+ * Return: 0.
+ */
+int roce_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	unpublish(to_roce_ah(ibah));
+	return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_COMPAT_H
+#define ROCE_COMPAT_H
+
+/*
+ * Every difference between the kernels that the driver is built for, but for
+ * the signatures of verbs, which are in compat_verbs.h. The
+ * ROCE_HAVE_* symbols come from probes of the headers in Kbuild, because
+ * distributions backport.
+ */
+#include <linux/interrupt.h>
+#include <linux/timer.h>
+#include <linux/hrtimer.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+/**
+ * struct roce_bh - work that runs soon in softirq context, never twice at a time
+ * @function: what runs
+ */
+struct roce_bh {
+	void (*function)(struct roce_bh *bh);
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	struct work_struct work;
+#else
+	struct tasklet_struct tasklet;
+#endif
+};
+
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+static inline void roce_bh_run(struct work_struct *work)
+{
+	struct roce_bh *bh = container_of(work, struct roce_bh, work);
+
+	bh->function(bh);
+}
+#else
+static inline void roce_bh_run(struct tasklet_struct *tasklet)
+{
+	struct roce_bh *bh = container_of(tasklet, struct roce_bh, tasklet);
+
+	bh->function(bh);
+}
+#endif
+
+static inline void roce_bh_init(struct roce_bh *bh,
+				void (*function)(struct roce_bh *bh))
+{
+	bh->function = function;
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	INIT_WORK(&bh->work, roce_bh_run);
+#else
+	tasklet_setup(&bh->tasklet, roce_bh_run);
+#endif
+}
+
+/* Any context, interrupts off included. */
+static inline void roce_bh_schedule(struct roce_bh *bh)
+{
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	queue_work(system_bh_wq, &bh->work);
+#else
+	tasklet_schedule(&bh->tasklet);
+#endif
+}
+
+/* Process context. Nobody may schedule it again meanwhile. */
+static inline void roce_bh_cancel(struct roce_bh *bh)
+{
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	cancel_work_sync(&bh->work);
+#else
+	tasklet_kill(&bh->tasklet);
+#endif
+}
+
+#ifndef ROCE_HAVE_TIMER_CONTAINER_OF
+#define timer_container_of(var, timer, field) from_timer(var, timer, field)
+#endif
+
+#ifndef ROCE_HAVE_TIMER_DELETE_SYNC
+#define timer_delete_sync(timer) del_timer_sync(timer)
+#define timer_delete(timer) del_timer(timer)
+#endif
+
+#ifndef ROCE_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#ifdef ROCE_HAVE_UMEM_GET_VA
+#define ib_umem_get(ibdev, address, size, access) \
+	ib_umem_get_va(ibdev, address, size, access)
+#endif
+
+/*
+ * A device belongs to the namespace it was made in while the RDMA subsystem
+ * keeps namespaces apart, and to init_net, which shows it everywhere, while it
+ * does not. Kernels that cannot be told put it into init_net always.
+ */
+#ifdef ROCE_HAVE_ALLOC_WITH_NET
+#define roce_compat_alloc_device(type, member, net) \
+	ib_alloc_device_with_net(type, member, net)
+static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
+{
+}
+#else
+#define roce_compat_alloc_device(type, member, net) \
+	((void)(net), ib_alloc_device(type, member))
+static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
+{
+	if (!rdma_dev_access_netns(ibdev, net))
+		write_pnet(&ibdev->coredev.rdma_net, net);
+}
+#endif
+
+#ifdef ROCE_HAVE_TUNNEL_SOCK
+#define roce_compat_setup_tunnel(net, socket, config) \
+	setup_udp_tunnel_sock(net, (socket)->sk, config)
+#define roce_compat_release_tunnel(socket) \
+	udp_tunnel_sock_release((socket)->sk)
+#else
+#define roce_compat_setup_tunnel(net, socket, config) \
+	setup_udp_tunnel_sock(net, socket, config)
+#define roce_compat_release_tunnel(socket) \
+	udp_tunnel_sock_release(socket)
+#endif
+
+#endif /* ROCE_COMPAT_H */

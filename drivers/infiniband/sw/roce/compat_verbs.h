@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_COMPAT_VERBS_H
+#define ROCE_COMPAT_VERBS_H
+
+/*
+ * Verbs whose signature differs between kernels, as the one that the driver is
+ * built for wants them. See compat.h for what the symbols are.
+ */
+#include <rdma/uverbs_ioctl.h>
+
+#include "roce.h"
+
+#ifdef ROCE_HAVE_CREATE_CQ_BUNDLE
+static int roce_compat_create_cq(struct ib_cq *ibcq,
+				 const struct ib_cq_init_attr *attr,
+				 struct uverbs_attr_bundle *bundle)
+{
+	return roce_create_cq(ibcq, attr,
+			      bundle ? &bundle->driver_udata : NULL);
+}
+#else
+#define roce_compat_create_cq roce_create_cq
+#endif
+
+#ifdef ROCE_HAVE_RESIZE_USER_CQ
+#define roce_compat_op_resize_cq resize_user_cq
+#define roce_compat_resize_cq roce_resize_cq
+#else
+#define roce_compat_op_resize_cq resize_cq
+static int roce_compat_resize_cq(struct ib_cq *ibcq, int entries,
+				 struct ib_udata *udata)
+{
+	if (entries < 0)
+		return -EINVAL;
+	return roce_resize_cq(ibcq, entries, udata);
+}
+#endif
+
+/* A DMA handle steers the writes of a PCI device, which there is none of. */
+#ifdef ROCE_HAVE_DMAH
+static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
+					     u64 length, u64 iova, int access,
+					     struct ib_dmah *dmah,
+					     struct ib_udata *udata)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return roce_reg_mr(ibpd, start, length, iova, access);
+}
+#else
+static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
+					     u64 length, u64 iova, int access,
+					     struct ib_udata *udata)
+{
+	return roce_reg_mr(ibpd, start, length, iova, access);
+}
+#endif
+
+#endif /* ROCE_COMPAT_VERBS_H */

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <rdma/uverbs_ioctl.h>
+
+#include "roce.h"
+
+static size_t element_size(const struct ib_udata *udata)
+{
+	return udata ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc);
+}
+
+static bool is_user(const struct roce_cq *cq)
+{
+	return cq->ring.mapping;
+}
+
+static void call_handler(struct roce_bh *bh)
+{
+	struct roce_cq *cq = container_of(bh, struct roce_cq, handler);
+
+	cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/**
+ * roce_create_cq() - the create_cq verb
+ * @ibcq: zeroed but for what the core knows
+ * @attr: how many entries it must hold
+ * @udata: NULL for a kernel consumer
+ *
+ * Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM or -EFAULT.
+ */
+int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		   struct ib_udata *udata)
+{
+	struct roce_device *dev = to_roce_device(ibcq->device);
+	struct roce_cq *cq = to_roce_cq(ibcq);
+	struct rxe_create_cq_resp response = {};
+	int err;
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > ROCE_MAX_CQE ||
+	    attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return -EINVAL;
+	if (udata && udata->outlen < sizeof(response))
+		return -EINVAL;
+
+	if (!roce_object_get(&dev->objects.cq, ROCE_MAX_CQ))
+		return -ENOMEM;
+
+	err = roce_ring_init(&cq->ring, attr->cqe, element_size(udata), true,
+			     udata, &response.mi);
+	if (err)
+		goto uncount;
+
+	spin_lock_init(&cq->lock);
+	roce_bh_init(&cq->handler, call_handler);
+	ibcq->cqe = roce_ring_capacity(&cq->ring);
+
+	if (udata)
+		err = ib_copy_to_udata(udata, &response, sizeof(response));
+	if (err)
+		goto free_ring;
+	return 0;
+
+free_ring:
+	roce_ring_free(&cq->ring);
+uncount:
+	roce_object_put(&dev->objects.cq);
+	return err;
+}
+
+/**
+ * roce_destroy_cq() - the destroy_cq verb
+ * @ibcq: no QP posts to it any more
+ * @udata: NULL for a kernel consumer
+ *
+ * Return: 0.
+ */
+int roce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct roce_cq *cq = to_roce_cq(ibcq);
+
+	roce_bh_cancel(&cq->handler);
+	roce_ring_free(&cq->ring);
+	roce_object_put(&to_roce_device(ibcq->device)->objects.cq);
+	return 0;
+}
+
+/* What was not polled yet goes into the new ring, in order. */
+static int move_entries(struct roce_ring *to, const struct roce_ring *from)
+{
+	u32 used = roce_ring_used(from);
+
+	if (used > roce_ring_capacity(to))
+		return -EINVAL;
+
+	for (; used; used--) {
+		memcpy(roce_ring_element(to, 0), roce_ring_element(from, -used),
+		       to->element_size);
+		roce_ring_advance(to);
+	}
+	return 0;
+}
+
+/**
+ * roce_resize_cq() - the resize_cq verb
+ * @ibcq: of a user program
+ * @entries: that it must hold from now on
+ * @udata: of the program
+ *
+ * The program learns of the new ring before it is in use: nothing that can fail
+ * comes after the exchange.
+ *
+ * Return: 0, -EINVAL for a number that is out of bounds or less than what
+ * waits to be polled, -ENOMEM or -EFAULT.
+ */
+int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
+		   struct ib_udata *udata)
+{
+	struct roce_cq *cq = to_roce_cq(ibcq);
+	struct rxe_resize_cq_resp response = {};
+	struct roce_ring ring;
+	int err;
+
+	if (!entries || entries > ROCE_MAX_CQE ||
+	    udata->outlen < sizeof(response))
+		return -EINVAL;
+
+	err = roce_ring_init(&ring, entries, element_size(udata), true, udata,
+			     &response.mi);
+	if (err)
+		return err;
+
+	err = ib_copy_to_udata(udata, &response, sizeof(response));
+	if (err)
+		goto out;
+
+	spin_lock_irq(&cq->lock);
+	err = move_entries(&ring, &cq->ring);
+	if (!err) {
+		swap(ring, cq->ring);
+		ibcq->cqe = roce_ring_capacity(&cq->ring);
+	}
+	spin_unlock_irq(&cq->lock);
+out:
+	roce_ring_free(&ring);
+	return err;
+}
+
+static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
+{
+	struct ib_uverbs_wc *user;
+
+	if (!is_user(cq)) {
+		*(struct ib_wc *)roce_ring_element(&cq->ring, 0) = *wc;
+		return;
+	}
+
+	user = roce_ring_element(&cq->ring, 0);
+	*user = (struct ib_uverbs_wc) {
+		.wr_id		= wc->wr_id,
+		.status		= wc->status,
+		.opcode		= wc->opcode,
+		.vendor_err	= wc->vendor_err,
+		.byte_len	= wc->byte_len,
+		.ex.imm_data	= wc->ex.imm_data,
+		.qp_num		= wc->qp->qp_num,
+		.src_qp		= wc->src_qp,
+		.wc_flags	= wc->wc_flags,
+		.pkey_index	= wc->pkey_index,
+		.slid		= wc->slid,
+		.sl		= wc->sl,
+		.dlid_path_bits	= wc->dlid_path_bits,
+		.port_num	= wc->port_num,
+	};
+}
+
+/* The consumer asked to be told of this kind of completion, once. */
+static bool fire(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
+{
+	if (!cq->notify)
+		return false;
+	if (cq->notify == IB_CQ_SOLICITED && !solicited &&
+	    wc->status == IB_WC_SUCCESS)
+		return false;
+
+	cq->notify = 0;
+	return true;
+}
+
+static void report_overflow(struct roce_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	ibdev_err_ratelimited(cq->ibcq.device, "a CQ of %d entries overflowed\n",
+			      cq->ibcq.cqe);
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
+/**
+ * roce_cq_post() - add a completion
+ * @cq: cannot go away, since a QP of the caller uses it
+ * @wc: the completion, with @wc->qp set
+ * @solicited: of a receive whose packet asked for an event; errors always count
+ *	as solicited (IBA volume 1, 11.4.2.2)
+ *
+ * Any context, but no lock that a completion event handler could want.
+ *
+ * Return: false if the CQ has overflowed, now or before: the completion is lost
+ * and the QP is to go to the error state.
+ */
+bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
+{
+	bool notify = false, overflow = false, posted;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	posted = !cq->overflowed && !roce_ring_full(&cq->ring);
+	if (posted) {
+		write_entry(cq, wc);
+		roce_ring_advance(&cq->ring);
+		notify = fire(cq, wc, solicited);
+	} else {
+		overflow = !cq->overflowed;
+		cq->overflowed = true;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (notify)
+		roce_bh_schedule(&cq->handler);
+	if (overflow)
+		report_overflow(cq);
+	return posted;
+}
+
+/**
+ * roce_poll_cq() - the poll_cq verb, of kernel consumers
+ * @ibcq: of a kernel consumer
+ * @count: at most so many
+ * @wc: to be filled in
+ *
+ * Any context.
+ *
+ * Return: how many there were.
+ */
+int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
+{
+	struct roce_cq *cq = to_roce_cq(ibcq);
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < count && !roce_ring_empty(&cq->ring); i++) {
+		wc[i] = *(struct ib_wc *)roce_ring_peer_element(&cq->ring);
+		roce_ring_peer_advance(&cq->ring);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+/**
+ * roce_req_notify_cq() - the req_notify_cq verb
+ * @ibcq: the CQ
+ * @flags: which completion is to call the handler, and whether to report that
+ *	there are some already
+ *
+ * Any context. IBA volume 1, 11.4.2.2: a wish for any completion is not
+ * replaced by one for a solicited completion only.
+ *
+ * Return: 1 if there are completions and the caller wanted to know, else 0.
+ */
+int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct roce_cq *cq = to_roce_cq(ibcq);
+	unsigned long irq_flags;
+	bool missed;
+
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	if (cq->notify != IB_CQ_NEXT_COMP)
+		cq->notify = flags & IB_CQ_SOLICITED_MASK;
+	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
+		 !roce_ring_empty(&cq->ring);
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	return missed;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "roce.h"
+
+/* 4.096 us * 2^15, 134 ms: how late a busy host may acknowledge. */
+#define LOCAL_ACK_DELAY		15
+
+/*
+ * The MTU that the connection manager derives from that of a netdev, so that
+ * both sides of a connection find the same one. 0 if not even the smallest
+ * packet fits.
+ */
+static enum ib_mtu active_mtu(const struct net_device *netdev)
+{
+	return iboe_get_mtu(READ_ONCE(netdev->mtu));
+}
+
+static enum ib_port_state port_state(const struct net_device *netdev)
+{
+	if (netif_running(netdev) && netif_carrier_ok(netdev) &&
+	    active_mtu(netdev))
+		return IB_PORT_ACTIVE;
+	return IB_PORT_DOWN;
+}
+
+static enum ib_port_phys_state phys_state(const struct net_device *netdev)
+{
+	if (!netif_running(netdev))
+		return IB_PORT_PHYS_STATE_DISABLED;
+	if (!netif_carrier_ok(netdev))
+		return IB_PORT_PHYS_STATE_POLLING;
+	return IB_PORT_PHYS_STATE_LINK_UP;
+}
+
+/**
+ * roce_device_port_event() - tell consumers if the port went up or down
+ * @dev: in the list, whose lock is held
+ */
+void roce_device_port_event(struct roce_device *dev)
+{
+	enum ib_port_state state = port_state(dev->netdev);
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+		.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
+						   IB_EVENT_PORT_ERR,
+	};
+
+	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
+		return;
+	dev->port_state = state;
+
+	/* Events that were dispatched under a reference do not outlive it. */
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
+	ib_dispatch_event(&event);
+	ib_device_put(&dev->ibdev);
+}
+
+/**
+ * roce_device_has_address() - whether an address is in the device's GID table
+ * @dev: live, in an RCU read section
+ * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
+ *
+ * Any context. Walks the table.
+ */
+bool roce_device_has_address(struct roce_device *dev,
+			     const struct in6_addr *address)
+{
+	const struct ib_gid_attr *attr;
+	union ib_gid gid;
+
+	memcpy(gid.raw, address, sizeof(gid.raw));
+	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+/**
+ * roce_get_netdev() - the get_netdev verb
+ * @ibdev: the device
+ * @port: 1
+ *
+ * Return: the netdev, with a reference, or NULL when it goes.
+ */
+struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev = to_roce_device(ibdev)->netdev;
+
+	if (READ_ONCE(netdev->reg_state) != NETREG_REGISTERED)
+		return NULL;
+	dev_hold(netdev);
+	return netdev;
+}
+
+/**
+ * roce_query_device() - the query_device verb
+ * @ibdev: the device
+ * @attr: zeroed
+ * @udata: NULL for a kernel consumer
+ *
+ * Return: 0.
+ */
+int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		      struct ib_udata *udata)
+{
+	unsigned int major, minor, patch;
+
+	if (sscanf(ROCE_VERSION, "%u.%u.%u", &major, &minor, &patch) == 3)
+		attr->fw_ver = (u64)major << 32 | minor << 16 | patch;
+
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->atomic_cap = IB_ATOMIC_NONE;
+	attr->local_ca_ack_delay = LOCAL_ACK_DELAY;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->max_pkeys = 1;
+
+	attr->max_qp = ROCE_MAX_QP;
+	attr->max_qp_wr = ROCE_MAX_QP_WR;
+	attr->max_send_sge = ROCE_MAX_SGE;
+	attr->max_recv_sge = ROCE_MAX_SGE;
+	attr->max_sge_rd = ROCE_MAX_SGE;
+	attr->max_qp_rd_atom = ROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = ROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = ROCE_MAX_RD_ATOMIC * ROCE_MAX_QP;
+	attr->max_cq = ROCE_MAX_CQ;
+	attr->max_cqe = ROCE_MAX_CQE;
+	attr->max_mr = ROCE_MAX_MR;
+	attr->max_mr_size = ROCE_MAX_MR_SIZE;
+	attr->max_pd = ROCE_MAX_PD;
+	attr->max_ah = ROCE_MAX_AH;
+	return 0;
+}
+
+/**
+ * roce_query_port() - the query_port verb
+ * @ibdev: the device
+ * @port: 1
+ * @attr: zeroed
+ *
+ * Process context, without the RTNL.
+ *
+ * Return: 0.
+ */
+int roce_query_port(struct ib_device *ibdev, u32 port,
+		    struct ib_port_attr *attr)
+{
+	const struct net_device *netdev = to_roce_device(ibdev)->netdev;
+
+	attr->state = port_state(netdev);
+	attr->phys_state = phys_state(netdev);
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = active_mtu(netdev) ?: IB_MTU_256;
+	attr->phys_mtu = READ_ONCE(netdev->mtu);
+	attr->gid_tbl_len = ROCE_GID_TABLE_LENGTH;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = ROCE_MAX_MESSAGE;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+
+	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
+			     &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+	return 0;
+}
+
+static int check_netdev(const struct net_device *netdev)
+{
+	const char *why;
+
+	if (netdev->flags & IFF_LOOPBACK)
+		why = "it is a loopback device";
+	else if (netdev->type != ARPHRD_ETHER)
+		why = "it is not an Ethernet device";
+	else if (is_vlan_dev(netdev))
+		why = "it is a VLAN; the device below it serves its VLANs, too";
+	else
+		return 0;
+
+	netdev_err(netdev, "cannot have a roce device: %s\n", why);
+	return -EOPNOTSUPP;
+}
+
+static int open_port(const struct net_device *netdev)
+{
+	int err = roce_receive_open(dev_net(netdev));
+
+	if (err == -EADDRINUSE)
+		netdev_err(netdev, "cannot have a roce device: UDP port %u is taken in this network namespace, perhaps by rdma_rxe\n",
+			   ROCE_UDP_PORT);
+	else if (err)
+		netdev_err(netdev, "cannot open UDP port %u: error %d\n",
+			   ROCE_UDP_PORT, err);
+	return err;
+}
+
+static void set_attributes(struct roce_device *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ib_set_device_ops(ibdev, &roce_device_ops);
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	strscpy(ibdev->node_desc, "roce", sizeof(ibdev->node_desc));
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->netdev->dev_addr);
+	roce_compat_set_net(ibdev, dev->net);
+}
+
+/* Takes the open UDP port over, if it succeeds. */
+static struct roce_device *new_device(struct net_device *netdev)
+{
+	struct roce_device *dev;
+
+	dev = roce_compat_alloc_device(roce_device, ibdev, dev_net(netdev));
+	if (!dev)
+		return NULL;
+
+	dev->counters = alloc_percpu(struct roce_counters);
+	if (!dev->counters)
+		goto dealloc;
+	if (roce_mr_table_init(dev))
+		goto free_counters;
+
+	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
+	dev->next_ah_number = get_random_u32() >> 1;
+	dev->netdev = netdev;
+	dev->net = dev_net(netdev);
+	dev->send = roce_send;
+	dev->port_state = port_state(netdev);
+	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
+	set_attributes(dev);
+	return dev;
+
+free_counters:
+	free_percpu(dev->counters);
+dealloc:
+	ib_dealloc_device(&dev->ibdev);
+	return NULL;
+}
+
+/**
+ * roce_device_free() - the dealloc_driver verb
+ * @ibdev: unregistered, or never registered; has no objects any more
+ *
+ * All but the memory of @ibdev itself goes, the netdev first of all.
+ */
+void roce_device_free(struct ib_device *ibdev)
+{
+	struct roce_device *dev = to_roce_device(ibdev);
+
+	roce_devices_bury(dev);
+	roce_receive_close(dev->net);
+
+	/* GIDs of the last address handles are given up under RCU, by work. */
+	rcu_barrier();
+	flush_workqueue(ib_wq);
+
+	roce_mr_table_destroy(dev);
+	xa_destroy(&dev->address_vectors);
+	free_percpu(dev->counters);
+	netdev_put(dev->netdev, &dev->netdev_tracker);
+}
+
+static int register_device(struct roce_device *dev, const char *name)
+{
+	int err;
+
+	err = roce_devices_insert(dev);
+	if (err == -EEXIST)
+		netdev_err(dev->netdev, "has a roce device already\n");
+	if (err)
+		goto dealloc;
+
+	err = ib_register_device(&dev->ibdev, name, NULL);
+	if (err) {
+		netdev_err(dev->netdev, "cannot register roce device %s: error %d\n",
+			   name, err);
+		roce_devices_remove(dev);
+		goto dealloc;
+	}
+
+	err = roce_devices_publish(dev);
+	if (err)
+		ib_unregister_device(&dev->ibdev);
+	return err;
+
+dealloc:
+	ib_dealloc_device(&dev->ibdev);
+	return err;
+}
+
+/**
+ * roce_device_add() - make a device on top of a netdev: rdma link add
+ * @name: of the device, perhaps with a %d
+ * @netdev: referenced by the caller
+ *
+ * Process context, without the RTNL.
+ *
+ * Return: 0; -EOPNOTSUPP for a netdev that cannot have one, -EEXIST for one
+ * that has one, -EADDRINUSE if UDP port 4791 is taken, -ENODEV for one that is
+ * going, -ENOMEM, or an error of ib_register_device(). The log says why.
+ */
+int roce_device_add(const char *name, struct net_device *netdev)
+{
+	struct roce_device *dev;
+	int err;
+
+	err = check_netdev(netdev);
+	if (err)
+		return err;
+
+	err = open_port(netdev);
+	if (err)
+		return err;
+
+	dev = new_device(netdev);
+	if (!dev) {
+		roce_receive_close(dev_net(netdev));
+		return -ENOMEM;
+	}
+
+	get_device(&dev->ibdev.dev);
+	err = register_device(dev, name);
+	put_device(&dev->ibdev.dev);
+	return err;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/vmalloc.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "ring.h"
+#include "roce.h"
+
+/*
+ * The memory of a ring that user space maps. It lives as long as its entry is
+ * known to the RDMA core; the pages themselves live as long as anybody has
+ * them mapped, since remap_vmalloc_range() takes a reference on each. No
+ * vm_ops are involved, so mappings may outlive this module.
+ */
+struct roce_ring_mapping {
+	struct rdma_user_mmap_entry entry;
+	struct rxe_queue_buf *buf;
+};
+
+/*
+ * vmalloc_user() would do, but for the accounting: what a program can allocate
+ * is bounded by its memory cgroup.
+ */
+static void *alloc_user_memory(size_t size)
+{
+	unsigned int count = size >> PAGE_SHIFT;
+	unsigned int i;
+	struct page **pages;
+	void *memory;
+
+	pages = kvcalloc(count, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return NULL;
+
+	for (i = 0; i < count; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!pages[i])
+			goto free_pages;
+	}
+
+	/* From here on the pages, and the array, belong to the area. */
+	memory = vmap(pages, count, VM_MAP_PUT_PAGES | VM_USERMAP, PAGE_KERNEL);
+	if (memory)
+		return memory;
+
+free_pages:
+	while (i--)
+		__free_page(pages[i]);
+	kvfree(pages);
+	return NULL;
+}
+
+static int map_to_user(struct roce_ring *ring, size_t size,
+		       struct ib_udata *udata, struct mminfo *info)
+{
+	struct roce_ucontext *context =
+		rdma_udata_to_drv_context(udata, struct roce_ucontext, ibuc);
+	struct roce_ring_mapping *mapping;
+	int err;
+
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	if (!mapping)
+		return -ENOMEM;
+	mapping->buf = ring->buf;
+
+	err = rdma_user_mmap_entry_insert(&context->ibuc, &mapping->entry, size);
+	if (err) {
+		kfree(mapping);
+		return err;
+	}
+
+	ring->mapping = mapping;
+	info->offset = rdma_user_mmap_get_offset(&mapping->entry);
+	info->size = size;
+	return 0;
+}
+
+/**
+ * roce_ring_init() - allocate a ring
+ * @ring: to be filled in
+ * @capacity: elements that it must be able to hold at once, for the caller to
+ *	bound
+ * @element_size: bytes of an element, rounded up to a power of two
+ * @produced_here: whether we, rather than the verbs consumer, fill it
+ * @udata: of the verb when a user program is the other side, else NULL
+ * @info: for user space, where to map the ring
+ *
+ * Process context.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
+		   bool produced_here, struct ib_udata *udata,
+		   struct mminfo *info)
+{
+	u32 elements = roundup_pow_of_two(capacity + 1);
+	size_t size;
+	int err;
+
+	element_size = roundup_pow_of_two(element_size);
+	size = PAGE_ALIGN(sizeof(*ring->buf) + elements * element_size);
+	if (size > U32_MAX)
+		return -ENOMEM;
+
+	*ring = (struct roce_ring) {
+		.buf = udata ? alloc_user_memory(size) : vzalloc(size),
+		.element_size = element_size,
+		.mask = elements - 1,
+		.produced_here = produced_here,
+	};
+	if (!ring->buf)
+		return -ENOMEM;
+	ring->buf->log2_elem_size = ilog2(element_size);
+	ring->buf->index_mask = ring->mask;
+
+	if (!udata)
+		return 0;
+
+	err = map_to_user(ring, size, udata, info);
+	if (err)
+		roce_ring_free(ring);
+	return err;
+}
+
+/**
+ * roce_ring_free() - give a ring's memory up
+ * @ring: nobody in the kernel uses it any more; user space may
+ *
+ * Process context. Does nothing to a ring that was never set up.
+ */
+void roce_ring_free(struct roce_ring *ring)
+{
+	if (ring->mapping)
+		rdma_user_mmap_entry_remove(&ring->mapping->entry);
+	else
+		vfree(ring->buf);
+	ring->mapping = NULL;
+	ring->buf = NULL;
+}
+
+/**
+ * roce_ring_mmap_free() - the mmap_free verb: the last user of an entry left
+ * @entry: of a &struct roce_ring_mapping
+ */
+void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct roce_ring_mapping *mapping =
+		container_of(entry, struct roce_ring_mapping, entry);
+
+	vfree(mapping->buf);
+	kfree(mapping);
+}
+
+/**
+ * roce_ring_mmap() - the mmap verb: map a ring at the offset that info told
+ * @context: of the program
+ * @vma: where to map it
+ *
+ * Return: 0 or -EINVAL for an offset or a length that is no ring's.
+ */
+int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	struct roce_ring_mapping *mapping;
+	int err;
+
+	entry = rdma_user_mmap_entry_get(context, vma);
+	if (!entry)
+		return -EINVAL;
+	mapping = container_of(entry, struct roce_ring_mapping, entry);
+
+	err = remap_vmalloc_range(vma, mapping->buf, 0);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}

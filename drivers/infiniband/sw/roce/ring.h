@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_RING_H
+#define ROCE_RING_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+
+/*
+ * A ring that one side fills and the other one drains. If user space is the
+ * other side, it can write anything anywhere in the mapped memory at any time:
+ * its index is masked whenever it is read, ours is private and only published,
+ * and nothing else in the header is ever read back.
+ */
+struct roce_ring {
+	struct rxe_queue_buf *buf;	/* the header, then the elements */
+	u32 element_size;		/* bytes, a power of two */
+	u32 mask;			/* elements - 1; one always stays empty */
+	u32 index;			/* ours, in [0, mask] */
+	bool produced_here;		/* we are the producer of this ring */
+	struct roce_ring_mapping *mapping; /* of user space, NULL in the kernel */
+};
+
+int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
+		   bool produced_here, struct ib_udata *udata,
+		   struct mminfo *info);
+void roce_ring_free(struct roce_ring *ring);
+int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma);
+void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/** roce_ring_capacity() - how many elements the ring holds when it is full */
+static inline u32 roce_ring_capacity(const struct roce_ring *ring)
+{
+	return ring->mask;
+}
+
+/** roce_ring_peer_index() - the other side's index, which can be any number */
+static inline u32 roce_ring_peer_index(const struct roce_ring *ring)
+{
+	u32 *index = ring->produced_here ? &ring->buf->consumer_index :
+					   &ring->buf->producer_index;
+
+	/* Before what was handed over with it is looked at. */
+	return smp_load_acquire(index) & ring->mask;
+}
+
+/** roce_ring_used() - elements that were produced and not yet consumed */
+static inline u32 roce_ring_used(const struct roce_ring *ring)
+{
+	u32 peer = roce_ring_peer_index(ring);
+
+	if (ring->produced_here)
+		return (ring->index - peer) & ring->mask;
+	return (peer - ring->index) & ring->mask;
+}
+
+static inline bool roce_ring_full(const struct roce_ring *ring)
+{
+	return roce_ring_used(ring) == ring->mask;
+}
+
+static inline bool roce_ring_empty(const struct roce_ring *ring)
+{
+	return roce_ring_used(ring) == 0;
+}
+
+/**
+ * roce_ring_element() - the element @ahead places ahead of our index
+ *
+ * The bytes are the other side's to change at any time: copy them once.
+ */
+static inline void *roce_ring_element(const struct roce_ring *ring, u32 ahead)
+{
+	u32 index = (ring->index + ahead) & ring->mask;
+
+	return ring->buf->data + (size_t)index * ring->element_size;
+}
+
+/** roce_ring_advance() - hand one element, produced or consumed, to the other side */
+static inline void roce_ring_advance(struct roce_ring *ring)
+{
+	u32 *index = ring->produced_here ? &ring->buf->producer_index :
+					   &ring->buf->consumer_index;
+
+	ring->index = (ring->index + 1) & ring->mask;
+	/* After the element has been written, or read for the last time. */
+	smp_store_release(index, ring->index);
+}
+
+/** roce_ring_reset() - empty a ring that neither side uses now */
+static inline void roce_ring_reset(struct roce_ring *ring)
+{
+	ring->index = 0;
+	WRITE_ONCE(ring->buf->producer_index, 0);
+	WRITE_ONCE(ring->buf->consumer_index, 0);
+}
+
+/*
+ * The other side of a ring whose both sides are in the kernel: a kernel
+ * consumer's receive queue (it produces) and completion queue (it consumes).
+ */
+
+/** roce_ring_peer_element() - the element at the other side's own index */
+static inline void *roce_ring_peer_element(const struct roce_ring *ring)
+{
+	return ring->buf->data +
+	       (size_t)roce_ring_peer_index(ring) * ring->element_size;
+}
+
+/** roce_ring_peer_advance() - roce_ring_advance() of the other side */
+static inline void roce_ring_peer_advance(struct roce_ring *ring)
+{
+	u32 *index = ring->produced_here ? &ring->buf->consumer_index :
+					   &ring->buf->producer_index;
+
+	/* As in roce_ring_advance(). */
+	smp_store_release(index, (*index + 1) & ring->mask);
+}
+
+#endif /* ROCE_RING_H */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/module.h>
+#include <rdma/ib_mad.h>
+
+#include "compat_verbs.h"
+#include "qp.h"
+#include "roce.h"
+
+static int roce_get_port_immutable(struct ib_device *ibdev, u32 port,
+				   struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->gid_tbl_len = ROCE_GID_TABLE_LENGTH;
+	immutable->pkey_tbl_len = 1;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+static enum rdma_link_layer roce_get_link_layer(struct ib_device *ibdev,
+						u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int roce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			   u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = ROCE_DEFAULT_PKEY;
+	return 0;
+}
+
+static void roce_get_dev_fw_str(struct ib_device *ibdev, char *string)
+{
+	strscpy(string, ROCE_VERSION, IB_FW_VERSION_NAME_MAX);
+}
+
+/*
+ * The driver id and the ABI are those of rdma_rxe, so that the user space
+ * provider that every distribution has serves this driver, too.
+ */
+const struct ib_device_ops roce_device_ops = {
+	.owner			= THIS_MODULE,
+	.driver_id		= RDMA_DRIVER_RXE,
+	.uverbs_abi_ver		= 2,
+
+	/* device.c */
+	.dealloc_driver		= roce_device_free,
+	.get_dev_fw_str		= roce_get_dev_fw_str,
+	.get_link_layer		= roce_get_link_layer,
+	.get_netdev		= roce_get_netdev,
+	.get_port_immutable	= roce_get_port_immutable,
+	.query_device		= roce_query_device,
+	.query_pkey		= roce_query_pkey,
+	.query_port		= roce_query_port,
+
+	/* counters.c */
+	.alloc_hw_port_stats	= roce_alloc_hw_port_stats,
+	.get_hw_stats		= roce_get_hw_stats,
+
+	/* pd.c */
+	.alloc_pd		= roce_alloc_pd,
+	.alloc_ucontext		= roce_alloc_ucontext,
+	.dealloc_pd		= roce_dealloc_pd,
+	.dealloc_ucontext	= roce_dealloc_ucontext,
+	.disassociate_ucontext	= roce_disassociate_ucontext,
+
+	/* ring.c */
+	.mmap			= roce_ring_mmap,
+	.mmap_free		= roce_ring_mmap_free,
+
+	/* ah.c */
+	.create_ah		= roce_create_ah,
+	.create_user_ah		= roce_create_ah,
+	.destroy_ah		= roce_destroy_ah,
+	.query_ah		= roce_query_ah,
+
+	/* cq.c */
+	.create_cq		= roce_compat_create_cq,
+	.destroy_cq		= roce_destroy_cq,
+	.poll_cq		= roce_poll_cq,
+	.req_notify_cq		= roce_req_notify_cq,
+	.roce_compat_op_resize_cq = roce_compat_resize_cq,
+
+	/* mr.c */
+	.dereg_mr		= roce_dereg_mr,
+	.get_dma_mr		= roce_get_dma_mr,
+	.reg_user_mr		= roce_compat_reg_user_mr,
+
+	/* qp.c */
+	.create_qp		= roce_create_qp,
+	.destroy_qp		= roce_destroy_qp,
+	.modify_qp		= roce_modify_qp,
+	.post_recv		= roce_post_recv,
+	.post_send		= roce_post_send,
+	.query_qp		= roce_query_qp,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, roce_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, roce_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, roce_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, roce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, roce_ucontext, ibuc),
+};
