@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The completer: acknowledgments and responses complete work requests (IBA
+ * volume 1, 9.7.5.2 and 9.7.6). It is part of the requester's engine and works
+ * on its state.
+ *
+ * An acknowledgment of a PSN stands for all before it. A READ is only ever
+ * acknowledged by its responses, so if anything later is acknowledged while a
+ * response is missing, then responses were lost: an implied NAK, and the
+ * missing ones are asked for again.
+ */
+#include "qp.h"
+#include "sge.h"
+
+static struct roce_qp *requester_qp(struct roce_engine *engine)
+{
+	return container_of(engine, struct roce_qp, requester.engine);
+}
+
+/* The oldest request, if it was sent, at least in part */
+static struct roce_request *oldest_request(const struct roce_requester *requester)
+{
+	if (requester->completed == requester->fetched)
+		return NULL;
+	return roce_request(requester, requester->completed);
+}
+
+static u32 end_psn(const struct roce_request *request)
+{
+	return roce_psn_add(request->first_psn, request->packets);
+}
+
+/*
+ * The cursor must not stay behind what is acknowledged: late acknowledgments
+ * spare us what was to be sent again.
+ */
+static void pull_cursor(struct roce_requester *requester)
+{
+	if (roce_psn_diff(requester->unacked_psn, requester->psn) <= 0)
+		return;
+	requester->psn = requester->unacked_psn;
+	requester->ack_request_psn = requester->psn;
+	requester->current_request = requester->completed;
+}
+
+static void complete_oldest(struct roce_qp *qp, struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (request->opcode == IB_WR_RDMA_READ && requester->reads)
+		requester->reads--;
+	roce_request_complete(qp, IB_WC_SUCCESS);
+}
+
+/*
+ * Everything before @psn has arrived at the responder. False if that cannot be
+ * said of a READ in between.
+ */
+static bool acknowledge_until(struct roce_qp *qp, u32 psn)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request;
+	u32 before = requester->unacked_psn;
+	bool whole = true;
+
+	while (roce_psn_diff(psn, requester->unacked_psn) > 0) {
+		u32 end;
+
+		request = oldest_request(requester);
+		if (!request)
+			break;
+		if (request->opcode == IB_WR_RDMA_READ) {
+			whole = false;
+			break;
+		}
+		end = end_psn(request);
+		if (roce_psn_diff(psn, end) < 0) {
+			requester->unacked_psn = psn;
+			break;
+		}
+		requester->unacked_psn = end;
+		complete_oldest(qp, request);
+	}
+
+	if (requester->unacked_psn != before)
+		roce_requester_progressed(qp);
+	pull_cursor(requester);
+	return whole;
+}
+
+static void implied_nak(struct roce_qp *qp)
+{
+	if (qp->requester.recovering)
+		return;
+	roce_count(qp->dev, implied_nak_seq_err);
+	roce_requester_retry(qp);
+}
+
+/* 9.7.5.2.8, table 46: the delays that the RNR NAK timer field stands for */
+static u64 rnr_delay(u8 timer)
+{
+	static const u32 hundredths_of_ms[32] = {
+		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+		256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
+		12288, 16384, 24576, 32768, 49152
+	};
+
+	return (u64)hundredths_of_ms[timer & ROCE_AETH_VALUE_MASK] *
+	       10 * NSEC_PER_USEC;
+}
+
+static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->waiting)
+		return;
+	roce_count(qp->dev, rnr_nak_retry_err);
+	if (!requester->rnr_retries) {
+		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	/* 7 stands for forever. */
+	if (qp->attr.rnr_retry != 7)
+		requester->rnr_retries--;
+	roce_requester_go_back(qp);
+	roce_requester_wait(qp, rnr_delay(syndrome));
+}
+
+static void sequence_error(struct roce_qp *qp)
+{
+	if (qp->requester.recovering)
+		return;
+	roce_count(qp->dev, packet_seq_err);
+	roce_requester_retry(qp);
+}
+
+static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)
+{
+	switch (syndrome & ROCE_AETH_VALUE_MASK) {
+	case ROCE_NAK_PSN_SEQUENCE_ERROR:
+		sequence_error(qp);
+		break;
+	case ROCE_NAK_INVALID_REQUEST:
+		roce_requester_fail(qp, IB_WC_REM_INV_REQ_ERR);
+		break;
+	case ROCE_NAK_REMOTE_ACCESS_ERROR:
+		roce_requester_fail(qp, IB_WC_REM_ACCESS_ERR);
+		break;
+	case ROCE_NAK_REMOTE_OPERATIONAL_ERROR:
+		roce_requester_fail(qp, IB_WC_REM_OP_ERR);
+		break;
+	default:
+		roce_requester_fail(qp, IB_WC_BAD_RESP_ERR);
+		break;
+	}
+}
+
+static void receive_acknowledge(struct roce_qp *qp,
+				const struct roce_packet *packet)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	switch (packet->syndrome & ROCE_AETH_KIND_MASK) {
+	case ROCE_AETH_ACK:
+		if (!acknowledge_until(qp, roce_psn_add(packet->psn, 1)))
+			implied_nak(qp);
+		return;
+	case ROCE_AETH_RNR_NAK:
+	case ROCE_AETH_NAK:
+		break;
+	default:
+		roce_count(qp->dev, rx_dropped_header);
+		return;
+	}
+
+	/* A NAK acknowledges what is before it. */
+	if (!acknowledge_until(qp, packet->psn)) {
+		implied_nak(qp);
+		return;
+	}
+	/* Stale: what it is about has been acknowledged since. */
+	if (requester->unacked_psn != packet->psn || !oldest_request(requester))
+		return;
+
+	if ((packet->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR_NAK)
+		receiver_not_ready(qp, packet->syndrome);
+	else
+		negative_acknowledge(qp, packet->syndrome);
+}
+
+static void receive_read_response(struct roce_qp *qp,
+				  const struct roce_packet *packet)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request;
+	struct roce_sge_walk walk;
+	u32 index, expected;
+	bool last;
+
+	if (!acknowledge_until(qp, packet->psn)) {
+		implied_nak(qp);
+		return;
+	}
+	request = oldest_request(requester);
+	if (requester->unacked_psn != packet->psn || !request ||
+	    request->opcode != IB_WR_RDMA_READ) {
+		roce_count(qp->dev, rx_dropped_unexpected_ack);
+		return;
+	}
+
+	index = roce_psn_add(packet->psn, -request->first_psn);
+	last = index == request->packets - 1;
+	expected = last ? request->length - index * qp->mtu : qp->mtu;
+	if (packet->payload != expected) {
+		roce_requester_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	walk = (struct roce_sge_walk) {
+		.pd = roce_qp_pd(qp),
+		.sge = request->sge,
+		.sges = request->sges,
+		.offset = (u64)index * qp->mtu,
+		.left = packet->payload,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	if (roce_sge_scatter(&walk, packet->skb, packet->offset)) {
+		roce_requester_fail(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+
+	requester->unacked_psn = roce_psn_add(packet->psn, 1);
+	roce_requester_progressed(qp);
+	if (last)
+		complete_oldest(qp, request);
+	else if (packet->info->flags & ROCE_IS_LAST && requester->reads)
+		/* The end of a piece; the next piece is a request of its own. */
+		requester->reads--;
+	pull_cursor(requester);
+}
+
+static bool is_expected(const struct roce_requester *requester, u32 psn)
+{
+	return roce_psn_diff(psn, requester->unacked_psn) >= -1 &&
+	       roce_psn_diff(psn, requester->limit_psn) < 0;
+}
+
+static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC ||
+	    qp->ibqp.qp_type != IB_QPT_RC ||
+	    !(packet->info->flags & ROCE_IS_RESPONSE)) {
+		roce_count(qp->dev, rx_dropped_opcode);
+		return;
+	}
+	if (!is_expected(&qp->requester, packet->psn)) {
+		roce_count(qp->dev, rx_dropped_unexpected_ack);
+		return;
+	}
+
+	if (packet->info->flags & ROCE_IS_READ)
+		receive_read_response(qp, packet);
+	else
+		receive_acknowledge(qp, packet);
+}
+
+/**
+ * roce_completer_receive() - take a run of acknowledgments and responses
+ * @engine: the requester of a QP, owned by the caller
+ * @skb: consumed
+ */
+void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
+{
+	struct roce_qp *qp = requester_qp(engine);
+	struct roce_packet packet;
+
+	while (roce_run_next(skb, qp->dev, &packet)) {
+		enum ib_qp_state state = READ_ONCE(qp->state);
+
+		if (state != IB_QPS_RTS && state != IB_QPS_SQD) {
+			roce_count(qp->dev, rx_dropped_qp_state);
+			continue;
+		}
+		if (!roce_qp_is_from_peer(qp, skb)) {
+			roce_count(qp->dev, rx_dropped_address);
+			continue;
+		}
+		receive_packet(qp, &packet);
+	}
+	consume_skb(skb);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/delay.h>
+
+#include "engine.h"
+
+/*
+ * Steps that an owner takes before it lets softirq do something else. A step
+ * is a received run of packets or a batch of trains to send.
+ */
+#define ENGINE_BUDGET	16
+
+/*
+ * A sender's window is far below this. What exceeds it is somebody who ignores
+ * the protocol, and go-back-N covers the loss.
+ */
+#define ENGINE_INBOX_LIMIT	1024
+
+/* Become the owner, or make sure that the owner goes round once more. */
+static bool own(struct roce_engine *engine)
+{
+	bool won;
+
+	spin_lock_bh(&engine->lock);
+	won = !engine->owned;
+	engine->owned = true;
+	engine->again = !won;
+	spin_unlock_bh(&engine->lock);
+	return won;
+}
+
+/* Stop being the owner, unless there is more to do. */
+static bool disown(struct roce_engine *engine)
+{
+	bool idle;
+
+	spin_lock_bh(&engine->lock);
+	idle = !engine->again && skb_queue_empty(&engine->inbox);
+	engine->again = false;
+	engine->owned = !idle;
+	spin_unlock_bh(&engine->lock);
+	return idle;
+}
+
+static struct sk_buff *next_received(struct roce_engine *engine)
+{
+	struct sk_buff *skb;
+
+	if (skb_queue_empty_lockless(&engine->inbox))
+		return NULL;
+
+	spin_lock_bh(&engine->lock);
+	skb = __skb_dequeue(&engine->inbox);
+	spin_unlock_bh(&engine->lock);
+	return skb;
+}
+
+/* One step of the owner. False when there is nothing left to do. */
+static bool step(struct roce_engine *engine)
+{
+	struct sk_buff *skb = next_received(engine);
+
+	if (skb) {
+		engine->ops->receive(engine, skb);
+		return true;
+	}
+	return engine->ops->advance(engine);
+}
+
+static void run_as_owner(struct roce_engine *engine)
+{
+	int budget = ENGINE_BUDGET;
+
+	do {
+		while (step(engine)) {
+			if (--budget > 0)
+				continue;
+			roce_engine_release(engine);
+			roce_engine_schedule(engine);
+			return;
+		}
+	} while (!disown(engine));
+}
+
+/**
+ * roce_engine_run() - let the engine do what there is to do
+ * @engine: of a QP that cannot go away: RCU read side, or a verb on it
+ *
+ * Softirq context, or process context with BH disabled.
+ */
+void roce_engine_run(struct roce_engine *engine)
+{
+	if (own(engine))
+		run_as_owner(engine);
+}
+
+/**
+ * roce_engine_receive() - give the engine a received run of packets
+ * @engine: of a QP that was looked up in this RCU read section
+ * @skb: consumed, unless false is returned
+ *
+ * Softirq context.
+ *
+ * Return: false if too many wait already.
+ */
+bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
+{
+	bool won;
+
+	spin_lock_bh(&engine->lock);
+	if (skb_queue_len(&engine->inbox) >= ENGINE_INBOX_LIMIT) {
+		spin_unlock_bh(&engine->lock);
+		return false;
+	}
+	__skb_queue_tail(&engine->inbox, skb);
+	won = !engine->owned;
+	engine->owned = true;
+	spin_unlock_bh(&engine->lock);
+
+	if (won)
+		run_as_owner(engine);
+	return true;
+}
+
+/**
+ * roce_engine_schedule() - let the engine run soon, in softirq context
+ * @engine: of a QP that cannot go away meanwhile
+ *
+ * Any context, interrupts disabled included.
+ */
+void roce_engine_schedule(struct roce_engine *engine)
+{
+	roce_bh_schedule(&engine->continuation);
+}
+
+static void run_continuation(struct roce_bh *bh)
+{
+	struct roce_engine *engine =
+		container_of(bh, struct roce_engine, continuation);
+
+	rcu_read_lock();
+	roce_engine_run(engine);
+	rcu_read_unlock();
+}
+
+/**
+ * roce_engine_claim() - own the engine from process context
+ * @engine: not owned by the caller
+ *
+ * The control path changes the state of an engine between claim and release.
+ * Waits for the present owner, which is bounded by its budget.
+ */
+void roce_engine_claim(struct roce_engine *engine)
+{
+	might_sleep();
+	for (;;) {
+		spin_lock_bh(&engine->lock);
+		if (!engine->owned) {
+			engine->owned = true;
+			spin_unlock_bh(&engine->lock);
+			return;
+		}
+		spin_unlock_bh(&engine->lock);
+		usleep_range(10, 50);
+	}
+}
+
+/**
+ * roce_engine_release() - give the engine up
+ * @engine: owned by the caller
+ *
+ * What arrived while it was owned is done soon, in softirq context.
+ */
+void roce_engine_release(struct roce_engine *engine)
+{
+	bool more;
+
+	spin_lock_bh(&engine->lock);
+	more = engine->again || !skb_queue_empty(&engine->inbox);
+	engine->again = false;
+	engine->owned = false;
+	spin_unlock_bh(&engine->lock);
+
+	if (more)
+		roce_engine_schedule(engine);
+}
+
+/**
+ * roce_engine_init() - set an idle engine up
+ * @engine: to be filled in
+ * @ops: what it does
+ */
+void roce_engine_init(struct roce_engine *engine,
+		      const struct roce_engine_ops *ops)
+{
+	engine->ops = ops;
+	spin_lock_init(&engine->lock);
+	__skb_queue_head_init(&engine->inbox);
+	engine->owned = false;
+	engine->again = false;
+	roce_bh_init(&engine->continuation, run_continuation);
+}
+
+/**
+ * roce_engine_destroy() - stop an engine for good
+ * @engine: nobody can find it any more: its QP was unpublished and an RCU grace
+ *	period has passed
+ *
+ * Process context.
+ */
+void roce_engine_destroy(struct roce_engine *engine)
+{
+	roce_bh_cancel(&engine->continuation);
+	__skb_queue_purge(&engine->inbox);
+}

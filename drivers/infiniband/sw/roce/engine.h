@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_ENGINE_H
+#define ROCE_ENGINE_H
+
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+
+struct roce_engine;
+
+/**
+ * struct roce_engine_ops - what one half of a QP does when it runs
+ * @receive: take one received run of packets; owns the sk_buff
+ * @advance: do what there is to do, within a budget; true asks to be called
+ *	again soon
+ */
+struct roce_engine_ops {
+	void (*receive)(struct roce_engine *engine, struct sk_buff *skb);
+	bool (*advance)(struct roce_engine *engine);
+};
+
+/**
+ * struct roce_engine - the requester or the responder half of a QP
+ * @ops: which half
+ * @lock: guards @inbox and the two flags, and nothing else
+ * @inbox: received packets that wait for the owner
+ * @owned: somebody runs the engine
+ * @again: somebody else wanted to run it meanwhile
+ * @continuation: runs the engine when a budget was exhausted
+ *
+ * An engine runs to completion on the CPU that gave it something to do: a
+ * received train, a doorbell, a timer. At most one CPU at a time owns it; one
+ * that comes meanwhile leaves its packet or its wish behind for the owner and
+ * goes away. So the state of an engine needs no lock: it belongs to the owner.
+ * And since the owner also hands the packets that it builds to IP, holding no
+ * lock, the packets of one engine leave in the order in which they were built.
+ */
+struct roce_engine {
+	const struct roce_engine_ops *ops;
+	spinlock_t lock;
+	struct sk_buff_head inbox;
+	bool owned;
+	bool again;
+	struct roce_bh continuation;
+};
+
+void roce_engine_init(struct roce_engine *engine,
+		      const struct roce_engine_ops *ops);
+void roce_engine_destroy(struct roce_engine *engine);
+bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb);
+void roce_engine_run(struct roce_engine *engine);
+void roce_engine_schedule(struct roce_engine *engine);
+void roce_engine_claim(struct roce_engine *engine);
+void roce_engine_release(struct roce_engine *engine);
+
+#endif /* ROCE_ENGINE_H */

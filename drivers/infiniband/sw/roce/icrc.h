@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_ICRC_H
+#define ROCE_ICRC_H
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include "roce_wire.h"
+
+/**
+ * struct roce_ip_headers - IP and UDP header of one packet as it is on the wire
+ * @ipv6: which of the two IP headers
+ * @v4: IPv4 without options; identification and total length count
+ * @v6: IPv6 without extension headers; payload length counts
+ * @udp: UDP; its length counts
+ */
+struct roce_ip_headers {
+	bool ipv6;
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	};
+	struct udphdr udp;
+};
+
+u32 roce_icrc_begin(const struct roce_ip_headers *headers,
+		    const struct roce_bth *bth);
+u32 roce_icrc_update(u32 crc, const void *data, size_t length);
+__le32 roce_icrc_finish(u32 crc);
+
+#endif /* ROCE_ICRC_H */

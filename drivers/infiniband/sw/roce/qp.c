@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Queue pairs: the verbs, and the state machine (IBA volume 1, 10.3). What a QP
+ * does in its states is in requester.c, completer.c and responder.c.
+ */
+#include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "qp.h"
+
+#define FIRST_QPN	16
+
+/* Of all devices of the host, so that a packet needs no other key to find its QP */
+static DEFINE_XARRAY_ALLOC(qps);
+static u32 next_qpn;
+
+/**
+ * roce_qp_find() - look a QP up
+ * @qpn: of a received packet
+ *
+ * RCU read side; the QP stays until the end of the read section.
+ */
+struct roce_qp *roce_qp_find(u32 qpn)
+{
+	return xa_load(&qps, qpn);
+}
+
+/**
+ * roce_qp_is_from_peer() - whether a packet has the addresses of the connection
+ * @qp: connected
+ * @skb: the packet
+ */
+bool roce_qp_is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
+{
+	struct in6_addr source, destination;
+
+	roce_received_addresses(skb, &source, &destination);
+	return ipv6_addr_equal(&source, &qp->av.destination) &&
+	       ipv6_addr_equal(&destination, &qp->av.source);
+}
+
+/**
+ * roce_qp_event() - tell the consumer of an asynchronous event
+ * @qp: what it is about
+ * @type: what happened
+ *
+ * Any context; calls the consumer's handler.
+ */
+void roce_qp_event(struct roce_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+/**
+ * roce_qp_set_error() - go to an error state because of what happened
+ * @qp: an engine of it is owned by the caller
+ * @state: IB_QPS_ERR, or IB_QPS_SQE which a worse state takes precedence of
+ */
+void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
+{
+	spin_lock_bh(&qp->state_lock);
+	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR)
+		WRITE_ONCE(qp->state, state);
+	spin_unlock_bh(&qp->state_lock);
+
+	roce_engine_schedule(&qp->requester.engine);
+	roce_engine_schedule(&qp->responder.engine);
+}
+
+/**
+ * roce_qp_fail() - a QP cannot go on, through no fault of a work request
+ * @qp: an engine of it is owned by the caller
+ * @event: what to tell the consumer
+ */
+void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
+{
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		return;
+	roce_qp_set_error(qp, IB_QPS_ERR);
+	roce_qp_event(qp, event);
+}
+
+static int check_init_attr(const struct ib_qp_init_attr *init,
+			   const struct ib_udata *udata)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UD:
+		break;
+	case IB_QPT_GSI:
+		if (udata || init->port_num != 1)
+			return -EINVAL;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (init->create_flags || init->srq)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > ROCE_MAX_QP_WR ||
+	    cap->max_recv_wr > ROCE_MAX_QP_WR ||
+	    cap->max_send_sge > ROCE_MAX_SGE ||
+	    cap->max_recv_sge > ROCE_MAX_SGE ||
+	    cap->max_inline_data > ROCE_MAX_INLINE)
+		return -EINVAL;
+	if (udata && udata->outlen < sizeof(struct rxe_create_qp_resp))
+		return -EINVAL;
+	return 0;
+}
+
+static int init_send_queue(struct roce_qp *qp, struct ib_udata *udata,
+			   struct mminfo *info)
+{
+	struct roce_requester *requester = &qp->requester;
+	size_t room = max_t(size_t, qp->cap.max_send_sge * sizeof(struct rxe_sge),
+			    qp->cap.max_inline_data);
+	int err;
+
+	roce_requester_init(qp);
+	if (udata) {
+		err = roce_ring_init(&requester->ring, qp->cap.max_send_wr,
+				     sizeof(struct rxe_send_wqe) + room,
+				     false, udata, info);
+		if (err)
+			return err;
+		qp->cap.max_send_wr = roce_ring_capacity(&requester->ring);
+	}
+	return roce_requester_slots_init(qp);
+}
+
+static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
+			      struct mminfo *info)
+{
+	struct roce_responder *responder = &qp->responder;
+	size_t room = qp->cap.max_recv_sge * sizeof(struct rxe_sge);
+	int err;
+
+	err = roce_responder_init(qp);
+	if (err)
+		return err;
+	err = roce_ring_init(&responder->ring, qp->cap.max_recv_wr,
+			     sizeof(struct rxe_recv_wqe) + room, false, udata,
+			     info);
+	if (!err)
+		qp->cap.max_recv_wr = roce_ring_capacity(&responder->ring);
+	return err;
+}
+
+static void free_queues(struct roce_qp *qp)
+{
+	kvfree(qp->requester.slots);
+	roce_ring_free(&qp->requester.ring);
+	roce_responder_destroy(qp);
+	roce_ring_free(&qp->responder.ring);
+}
+
+static int publish(struct roce_qp *qp)
+{
+	u32 qpn;
+	int err;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+		if (rcu_access_pointer(qp->dev->gsi_qp))
+			return -EBUSY;
+		qp->ibqp.qp_num = ROCE_QPN_GSI;
+		rcu_assign_pointer(qp->dev->gsi_qp, qp);
+		return 0;
+	}
+	err = xa_alloc_cyclic(&qps, &qpn, qp,
+			      XA_LIMIT(FIRST_QPN, ROCE_PSN_MASK - 1),
+			      &next_qpn, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	qp->ibqp.qp_num = qpn;
+	return 0;
+}
+
+static void unpublish(struct roce_qp *qp)
+{
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		RCU_INIT_POINTER(qp->dev->gsi_qp, NULL);
+	else
+		xa_erase(&qps, qp->ibqp.qp_num);
+}
+
+static int build_qp(struct roce_qp *qp, struct ib_udata *udata)
+{
+	struct rxe_create_qp_resp response = {};
+	int err;
+
+	err = init_send_queue(qp, udata, &response.sq_mi);
+	if (err)
+		return err;
+	err = init_receive_queue(qp, udata, &response.rq_mi);
+	if (err)
+		return err;
+	if (udata) {
+		err = ib_copy_to_udata(udata, &response, sizeof(response));
+		if (err)
+			return err;
+	}
+	return publish(qp);
+}
+
+/**
+ * roce_create_qp() - the create_qp verb
+ * @ibqp: allocated and zeroed by the core
+ * @init: what is wanted; cap is set to what is given
+ * @udata: of a program, or NULL
+ *
+ * IBA volume 1, 11.2.4.1.
+ *
+ * Return: 0, -EOPNOTSUPP for a type or flag that is not supported, -EINVAL for
+ * values out of range, -ENOMEM.
+ */
+int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		   struct ib_udata *udata)
+{
+	struct roce_device *dev = to_roce_device(ibqp->device);
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	int err;
+
+	err = check_init_attr(init, udata);
+	if (err)
+		return err;
+	if (!roce_object_get(&dev->objects.qp, ROCE_MAX_QP))
+		return -ENOMEM;
+
+	qp->dev = dev;
+	spin_lock_init(&qp->state_lock);
+	qp->state = IB_QPS_RESET;
+	qp->cap = init->cap;
+	qp->signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->attr.port_num = 1;
+	qp->attr.path_mtu = IB_MTU_256;
+	qp->mtu = ib_mtu_enum_to_int(IB_MTU_256);
+
+	err = build_qp(qp, udata);
+	if (err) {
+		free_queues(qp);
+		roce_object_put(&dev->objects.qp);
+		return err;
+	}
+	init->cap = qp->cap;
+	return 0;
+}
+
+/**
+ * roce_destroy_qp() - the destroy_qp verb
+ * @ibqp: with traffic or without
+ * @udata: of a program, or NULL
+ *
+ * When it returns nothing of the driver refers to the QP any more.
+ *
+ * Return: 0.
+ */
+int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+
+	unpublish(qp);
+	spin_lock_bh(&qp->state_lock);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	spin_unlock_bh(&qp->state_lock);
+
+	/* Whoever had found the QP, or saw another state, is done after this. */
+	synchronize_rcu_expedited();
+	roce_requester_stop(qp);
+	roce_responder_stop(qp);
+	roce_engine_destroy(&qp->requester.engine);
+	roce_engine_destroy(&qp->responder.engine);
+
+	roce_av_release(&qp->av);
+	free_queues(qp);
+	roce_object_put(&qp->dev->objects.qp);
+	return 0;
+}
+
+static int active_mtu(struct roce_qp *qp)
+{
+	struct ib_port_attr port = {};
+	int err;
+
+	err = ib_query_port(qp->ibqp.device, 1, &port);
+	return err ?: port.active_mtu;
+}
+
+static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return -EINVAL;
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > active_mtu(qp)))
+		return -EINVAL;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > ROCE_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > ROCE_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > ROCE_BTH_LOW_24)
+		return -EINVAL;
+	if ((mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
+	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31))
+		return -EINVAL;
+	/* There are no alternate paths to migrate to. */
+	if (mask & IB_QP_ALT_PATH ||
+	    (mask & IB_QP_PATH_MIG_STATE &&
+	     attr->path_mig_state != IB_MIG_MIGRATED))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* What modify_qp has to allocate before it can no longer fail */
+struct new_parts {
+	struct roce_av av;
+	struct roce_read *reads;
+};
+
+static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
+			 int mask, struct new_parts *parts)
+{
+	int err;
+
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
+		parts->reads = kcalloc(attr->max_dest_rd_atomic,
+				       sizeof(*parts->reads),
+				       GFP_KERNEL_ACCOUNT);
+		if (!parts->reads)
+			return -ENOMEM;
+	}
+	if (mask & IB_QP_AV) {
+		err = roce_av_init(&parts->av, qp->dev, &attr->ah_attr);
+		if (err) {
+			kfree(parts->reads);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	struct ib_qp_attr *to = &qp->attr;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		to->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_QKEY)
+		to->qkey = attr->qkey;
+	if (mask & IB_QP_TIMEOUT)
+		to->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		to->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		to->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_RQ_PSN)
+		to->rq_psn = attr->rq_psn & ROCE_PSN_MASK;
+	if (mask & IB_QP_SQ_PSN)
+		to->sq_psn = attr->sq_psn & ROCE_PSN_MASK;
+	if (mask & IB_QP_DEST_QPN)
+		to->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_PATH_MTU) {
+		to->path_mtu = attr->path_mtu;
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	}
+}
+
+static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
+			  int mask, struct new_parts *parts)
+{
+	if (mask & IB_QP_AV) {
+		roce_av_release(&qp->av);
+		qp->av = parts->av;
+		qp->av.pd = qp->ibqp.pd;
+	}
+	if (mask & (IB_QP_AV | IB_QP_DEST_QPN))
+		qp->source_port = roce_udp_source_port(&qp->av,
+						       qp->ibqp.qp_num,
+						       qp->attr.dest_qp_num);
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		roce_responder_set_reads(qp, parts->reads);
+	}
+}
+
+static void forget_everything(struct roce_qp *qp)
+{
+	roce_requester_reset(qp);
+	roce_responder_reset(qp);
+	roce_av_release(&qp->av);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->attr.port_num = 1;
+}
+
+/* Both engines are claimed, so nobody looks at what changes. */
+static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
+			enum ib_qp_state from, enum ib_qp_state to)
+{
+	int mtu;
+
+	WRITE_ONCE(qp->state, to);
+	switch (to) {
+	case IB_QPS_RESET:
+		forget_everything(qp);
+		break;
+	case IB_QPS_RTR:
+		if (roce_qp_is_datagram(qp)) {
+			mtu = active_mtu(qp);
+			qp->mtu = ib_mtu_enum_to_int(mtu < 0 ? IB_MTU_256 : mtu);
+		}
+		roce_responder_start(qp);
+		break;
+	case IB_QPS_RTS:
+		if (from == IB_QPS_RTR)
+			roce_requester_start(qp);
+		break;
+	case IB_QPS_SQD:
+		qp->requester.draining = from == IB_QPS_RTS &&
+					 attr->en_sqd_async_notify;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool state_is(const struct roce_qp *qp, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	return !(mask & IB_QP_CUR_STATE) ||
+	       attr->cur_qp_state == READ_ONCE(qp->state);
+}
+
+/**
+ * roce_modify_qp() - the modify_qp verb
+ * @ibqp: the QP
+ * @attr: new values
+ * @mask: which ones
+ * @udata: of a program, or NULL
+ *
+ * IBA volume 1, 11.2.4.2. All or nothing: after an error nothing has changed.
+ *
+ * Return: 0, -EINVAL for a transition or an attribute that is not allowed in
+ * it, -EOPNOTSUPP, -ENOMEM.
+ */
+int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_udata *udata)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	struct new_parts parts = {};
+	enum ib_qp_state from, to;
+	int err;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	err = check_attr(qp, attr, mask);
+	if (err)
+		return err;
+	err = prepare_parts(qp, attr, mask, &parts);
+	if (err)
+		return err;
+
+	roce_engine_claim(&qp->requester.engine);
+	roce_engine_claim(&qp->responder.engine);
+
+	from = READ_ONCE(qp->state);
+	to = mask & IB_QP_STATE ? attr->qp_state : from;
+	if (state_is(qp, attr, mask) &&
+	    ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
+		copy_attr(qp, attr, mask);
+		install_parts(qp, attr, mask, &parts);
+		if (mask & IB_QP_STATE)
+			enter_state(qp, attr, from, to);
+	} else {
+		roce_av_release(&parts.av);
+		kfree(parts.reads);
+		err = -EINVAL;
+	}
+
+	roce_engine_release(&qp->responder.engine);
+	roce_engine_release(&qp->requester.engine);
+
+	/* There may be something to send, to flush or to drain now. */
+	roce_engine_schedule(&qp->requester.engine);
+	roce_engine_schedule(&qp->responder.engine);
+	return err;
+}
+
+/**
+ * roce_query_qp() - the query_qp verb
+ * @ibqp: the QP
+ * @attr: filled in
+ * @mask: ignored, everything is told
+ * @init: filled in
+ *
+ * Return: 0.
+ */
+int roce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_qp_init_attr *init)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+
+	*attr = qp->attr;
+	attr->qp_state = READ_ONCE(qp->state);
+	attr->cur_qp_state = attr->qp_state;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->cap = qp->cap;
+	attr->sq_draining = READ_ONCE(qp->requester.draining);
+	if (attr->qp_state != IB_QPS_RESET && !roce_qp_is_datagram(qp)) {
+		attr->rq_psn = READ_ONCE(qp->responder.psn);
+		attr->sq_psn = READ_ONCE(qp->requester.psn);
+		attr->ah_attr = qp->av.attr;
+	}
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = qp->cap;
+	init->sq_sig_type = qp->signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	init->port_num = 1;
+	return 0;
+}
+
+static bool accepts_sends(const struct roce_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+	case IB_QPS_RTR:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* A program has filled its ring, and rings the doorbell. */
+static void run_doorbell(struct roce_qp *qp)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	roce_engine_run(&qp->requester.engine);
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		roce_engine_run(&qp->responder.engine);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * roce_post_send() - the post_send verb
+ * @ibqp: the QP
+ * @wr: list of work requests of a kernel consumer, NULL from a program
+ * @bad_wr: set to the first one that was refused
+ *
+ * Any context if @wr is given, then nothing is sent before this returns; else
+ * process context.
+ *
+ * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
+ * the queue is full, -EOPNOTSUPP.
+ */
+int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	int err = 0;
+
+	if (roce_qp_is_user(qp)) {
+		if (!accepts_sends(qp))
+			return -EINVAL;
+		run_doorbell(qp);
+		return 0;
+	}
+
+	*bad_wr = wr;
+	if (!accepts_sends(qp))
+		return -EINVAL;
+	for (; wr; wr = wr->next) {
+		err = roce_request_post(qp, wr);
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	roce_engine_schedule(&qp->requester.engine);
+	return err;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_QP_H
+#define ROCE_QP_H
+
+#include "roce.h"
+#include "train.h"
+
+/**
+ * struct roce_request - a send work request, as the kernel remembers it
+ * @wr_id: the consumer's
+ * @opcode: what to do
+ * @flags: IB_SEND_*
+ * @status: IB_WC_SUCCESS, or what is wrong with it
+ * @length: bytes of the message
+ * @first_psn: PSN of its first packet
+ * @packets: PSNs that it takes; for a READ those of the response
+ * @remote_address: of RDMA
+ * @rkey: of RDMA
+ * @immediate: as it goes on the wire
+ * @av: of UD, valid within the RCU read section or as long as the kernel
+ *	consumer keeps its address handle
+ * @remote_qpn: of UD
+ * @remote_qkey: of UD
+ * @sges: how many of @sge; 0 with inline data
+ * @sge: the memory to send from, or to read into
+ * @inline_data: payload that came with the work request
+ *
+ * A program's work request is copied from its ring into one of these once and
+ * then never looked at again: the program can change the ring at any time.
+ */
+struct roce_request {
+	u64 wr_id;
+	enum ib_wr_opcode opcode;
+	u32 flags;
+	enum ib_wc_status status;
+	u32 length;
+	u32 first_psn;
+	u32 packets;
+	u64 remote_address;
+	u32 rkey;
+	__be32 immediate;
+	u32 ah_number;
+	struct roce_av *av;
+	u32 remote_qpn;
+	u32 remote_qkey;
+	u32 sges;
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
+	};
+};
+
+/**
+ * struct roce_requester - the half of a QP that sends requests
+ * @engine: owns all of this but for what is said otherwise
+ * @ring: of a program, filled by it
+ * @slots: as many requests as @ring has elements, @slot_size bytes each
+ * @slot_size: bytes
+ * @slot_mask: slots - 1
+ * @post_lock: guards @posted, which kernel consumers advance in any context
+ * @posted: requests that a kernel consumer has written into the slots
+ * @fetched: requests that have been looked at, and numbered with PSNs
+ * @current_request: the request that the packet of @psn belongs to
+ * @completed: requests that are over; the next one is the oldest
+ * @psn: of the packet that is sent next
+ * @limit_psn: one past the highest PSN ever sent
+ * @unacked_psn: oldest PSN that the responder has not acknowledged
+ * @next_psn: first PSN of the request that is fetched next
+ * @reads: RDMA READ requests on the wire that wait for their responses
+ * @ack_request_psn: of the last packet with AckReq
+ * @recovering: went back and saw no progress since; further signs of the same
+ *	gap are ignored
+ * @retries: left before IB_WC_RETRY_EXC_ERR
+ * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
+ * @waiting: for @wait_timer, nothing is sent meanwhile
+ * @wait_timer: an RNR NAK's delay, or a stall of the netdev
+ * @ack_timer: fires no earlier than the retransmission is due
+ * @ack_deadline: jiffies at which the response is overdue
+ * @draining: SQD was asked for and its event is still owed
+ */
+struct roce_requester {
+	struct roce_engine engine;
+	struct roce_ring ring;
+	void *slots;
+	u32 slot_size;
+	u32 slot_mask;
+	spinlock_t post_lock;
+	u32 posted;
+	u32 fetched;
+	u32 current_request;
+	u32 completed;
+	u32 psn;
+	u32 limit_psn;
+	u32 unacked_psn;
+	u32 next_psn;
+	u32 reads;
+	u32 ack_request_psn;
+	bool recovering;
+	u8 retries;
+	u8 rnr_retries;
+	bool waiting;
+	struct hrtimer wait_timer;
+	struct timer_list ack_timer;
+	unsigned long ack_deadline;
+	bool draining;
+};
+
+/**
+ * struct roce_receive - a receive work request, copied out of its ring
+ * @wr_id: the consumer's
+ * @length: bytes of all @sge
+ * @sges: how many
+ * @sge: where the message goes
+ */
+struct roce_receive {
+	u64 wr_id;
+	u32 length;
+	u32 sges;
+	struct ib_sge sge[];
+};
+
+/**
+ * struct roce_read - an RDMA READ request that the responder is answering
+ * @psn: of the next response
+ * @first_psn: of the first response
+ * @packets: responses still to be sent
+ * @address: of the next byte
+ * @length: bytes still to be sent
+ * @rkey: of the memory
+ * @msn: of the request
+ */
+struct roce_read {
+	u32 psn;
+	u32 first_psn;
+	u32 packets;
+	u64 address;
+	u32 length;
+	u32 rkey;
+	u32 msn;
+};
+
+/**
+ * struct roce_responder - the half of a QP that executes requests
+ * @engine: owns all of this but for what is said otherwise
+ * @ring: receive queue
+ * @post_lock: for kernel consumers that post receives
+ * @receive: the receive in use, room for max_recv_sge
+ * @has_receive: whether @receive is in use
+ * @psn: expected next
+ * @msn: messages completed
+ * @message: IS_SEND or IS_WRITE while in the middle of a message, else 0
+ * @placed: bytes of the message so far
+ * @address: of an RDMA WRITE, where the next byte goes
+ * @rkey: of an RDMA WRITE
+ * @remaining: bytes of an RDMA WRITE still to come
+ * @nak_sent: a NAK for @psn is out, packets behind it are dropped silently
+ * @ack_due: an acknowledgment is owed
+ * @ack_syndrome: of that acknowledgment
+ * @ack_psn: of that acknowledgment
+ * @failed: the QP goes to the error state once the NAK is out
+ * @established: the first packet was reported to the consumer
+ * @reads: requests being answered, in the order of their PSNs
+ * @read_head: the one in work
+ * @read_count: how many
+ * @stalled: waits for @wait_timer, the netdev took no more
+ * @wait_timer: of a stall; polls the receive queue of a QP in the error state
+ */
+struct roce_responder {
+	struct roce_engine engine;
+	struct roce_ring ring;
+	spinlock_t post_lock;
+	struct roce_receive *receive;
+	bool has_receive;
+	u32 psn;
+	u32 msn;
+	u16 message;
+	u32 placed;
+	u64 address;
+	u32 rkey;
+	u32 remaining;
+	bool nak_sent;
+	bool ack_due;
+	u8 ack_syndrome;
+	u32 ack_psn;
+	bool failed;
+	bool established;
+	struct roce_read *reads;
+	u32 read_head;
+	u32 read_count;
+	struct timer_list wait_timer;
+	bool stalled;
+};
+
+/**
+ * struct roce_qp - queue pair
+ * @ibqp: what the RDMA core knows of it
+ * @dev: our device
+ * @state_lock: guards changes of @state
+ * @state: read without a lock by the engines
+ * @attr: as modified, for query_qp and the engines; changed with both claimed
+ * @cap: what the QP was made with
+ * @signal_all: every request makes a completion
+ * @av: the way to the peer of a connected QP
+ * @source_port: UDP source port towards the peer
+ * @mtu: path MTU in bytes
+ * @requester: sends requests and completes them
+ * @responder: executes requests of the peer
+ */
+struct roce_qp {
+	struct ib_qp ibqp;
+	struct roce_device *dev;
+	spinlock_t state_lock;
+	enum ib_qp_state state;
+	struct ib_qp_attr attr;
+	struct ib_qp_cap cap;
+	bool signal_all;
+	struct roce_av av;
+	u16 source_port;
+	u32 mtu;
+	struct roce_requester requester ____cacheline_aligned_in_smp;
+	struct roce_responder responder ____cacheline_aligned_in_smp;
+};
+
+static inline struct roce_qp *to_roce_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct roce_qp, ibqp);
+}
+
+static inline struct roce_cq *roce_send_cq(const struct roce_qp *qp)
+{
+	return to_roce_cq(qp->ibqp.send_cq);
+}
+
+static inline struct roce_cq *roce_recv_cq(const struct roce_qp *qp)
+{
+	return to_roce_cq(qp->ibqp.recv_cq);
+}
+
+static inline struct roce_pd *roce_qp_pd(const struct roce_qp *qp)
+{
+	return to_roce_pd(qp->ibqp.pd);
+}
+
+static inline bool roce_qp_is_user(const struct roce_qp *qp)
+{
+	return qp->ibqp.uobject;
+}
+
+/** roce_qp_is_datagram() - UD, or the GSI, which is a UD QP with number 1 */
+static inline bool roce_qp_is_datagram(const struct roce_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
+static inline enum roce_service roce_qp_service(const struct roce_qp *qp)
+{
+	return roce_qp_is_datagram(qp) ? ROCE_SERVICE_UD : ROCE_SERVICE_RC;
+}
+
+/* qp.c */
+struct roce_qp *roce_qp_find(u32 qpn);
+bool roce_qp_is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb);
+void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state);
+void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event);
+void roce_qp_event(struct roce_qp *qp, enum ib_event_type event);
+
+/* request.c */
+int roce_requester_slots_init(struct roce_qp *qp);
+struct roce_request *roce_request(const struct roce_requester *requester,
+				  u32 number);
+struct roce_request *roce_request_fetch(struct roce_qp *qp);
+bool roce_request_pending(const struct roce_qp *qp);
+int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
+void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);
+
+/* receive_queue.c */
+bool roce_receive_fetch(struct roce_qp *qp);
+bool roce_receive_is_valid(const struct roce_qp *qp);
+void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
+
+/* requester.c */
+void roce_requester_init(struct roce_qp *qp);
+void roce_requester_start(struct roce_qp *qp);
+void roce_requester_reset(struct roce_qp *qp);
+void roce_requester_go_back(struct roce_qp *qp);
+void roce_requester_retry(struct roce_qp *qp);
+void roce_requester_progressed(struct roce_qp *qp);
+void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);
+void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
+void roce_requester_stop(struct roce_qp *qp);
+
+/* completer.c */
+void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb);
+
+/* responder.c */
+int roce_responder_init(struct roce_qp *qp);
+void roce_responder_start(struct roce_qp *qp);
+void roce_responder_set_reads(struct roce_qp *qp, struct roce_read *reads);
+void roce_responder_reset(struct roce_qp *qp);
+void roce_responder_destroy(struct roce_qp *qp);
+void roce_responder_stop(struct roce_qp *qp);
+
+#endif /* ROCE_QP_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receive queue: receives on their way from the consumer to the responder,
+ * and their completions on the way back.
+ */
+#include "qp.h"
+
+/**
+ * roce_receive_fetch() - take the next receive of the consumer
+ * @qp: its responder is owned by the caller and has none in use
+ *
+ * Copies it out of the ring, which a program may change at any time. One that
+ * is malformed comes out with a length of zero and more sges than the queue
+ * allows for, so that using it fails.
+ *
+ * Return: false if none was posted.
+ */
+bool roce_receive_fetch(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_receive *receive = responder->receive;
+	const struct rxe_recv_wqe *shared;
+	u64 length = 0;
+	u32 i;
+
+	if (roce_ring_empty(&responder->ring))
+		return false;
+
+	shared = roce_ring_element(&responder->ring, 0);
+	receive->wr_id = READ_ONCE(shared->wr_id);
+	receive->sges = READ_ONCE(shared->dma.num_sge);
+	if (receive->sges <= qp->cap.max_recv_sge) {
+		memcpy(receive->sge, shared->dma.sge,
+		       receive->sges * sizeof(struct ib_sge));
+		barrier();
+		for (i = 0; i < receive->sges; i++)
+			length += receive->sge[i].length;
+	}
+	receive->length = min_t(u64, length, ROCE_MAX_MESSAGE);
+	responder->has_receive = true;
+	roce_ring_advance(&responder->ring);
+	return true;
+}
+
+/**
+ * roce_receive_is_valid() - whether the receive in use may be written to
+ * @qp: its responder is owned by the caller and has a receive
+ */
+bool roce_receive_is_valid(const struct roce_qp *qp)
+{
+	return qp->responder.receive->sges <= qp->cap.max_recv_sge;
+}
+
+/**
+ * roce_receive_complete() - the receive in use is over
+ * @qp: its responder is owned by the caller and has a receive
+ * @wc: all of the completion but for the wr_id and the QP
+ * @solicited: the sender asked for an event
+ */
+void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	wc->wr_id = responder->receive->wr_id;
+	wc->qp = &qp->ibqp;
+	wc->port_num = 1;
+	responder->has_receive = false;
+
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		roce_count(qp->dev, resp_cqe_flush_error);
+	if (wc->status == IB_WC_LOC_LEN_ERR)
+		roce_count(qp->dev, resp_local_length_error);
+	if (wc->status != IB_WC_SUCCESS)
+		roce_count(qp->dev, resp_cqe_error);
+	if (!roce_cq_post(roce_recv_cq(qp), wc,
+			  solicited || wc->status != IB_WC_SUCCESS))
+		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+static int post_receive(struct roce_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct roce_ring *ring = &qp->responder.ring;
+	struct rxe_recv_wqe *wqe;
+
+	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_recv_sge)
+		return -EINVAL;
+	if (roce_ring_full(ring))
+		return -ENOMEM;
+
+	wqe = roce_ring_peer_element(ring);
+	wqe->wr_id = wr->wr_id;
+	wqe->dma.num_sge = wr->num_sge;
+	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct ib_sge));
+	roce_ring_peer_advance(ring);
+	return 0;
+}
+
+/**
+ * roce_post_recv() - the post_recv verb, of kernel consumers
+ * @ibqp: a program's QP does not come here, its library fills the ring itself
+ * @wr: list of receives
+ * @bad_wr: set to the first one that was refused
+ *
+ * Any context.
+ *
+ * Return: 0, -EINVAL in the wrong state or with too many sges, -ENOMEM if the
+ * queue is full.
+ */
+int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	struct roce_responder *responder = &qp->responder;
+	unsigned long flags;
+	int err = 0;
+
+	*bad_wr = wr;
+	if (roce_qp_is_user(qp) || READ_ONCE(qp->state) == IB_QPS_RESET)
+		return -EINVAL;
+
+	spin_lock_irqsave(&responder->post_lock, flags);
+	for (; wr && !err; wr = wr->next) {
+		*bad_wr = wr;
+		err = post_receive(qp, wr);
+	}
+	spin_unlock_irqrestore(&responder->post_lock, flags);
+
+	/* To be flushed at once. */
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		roce_engine_schedule(&responder->engine);
+	return err;
+}

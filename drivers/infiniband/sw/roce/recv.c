@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The edge to IP, inwards: a UDP tunnel socket per address family and
+ * namespace, and the way from a datagram to the engines of QPs.
+ */
+#include <linux/if_vlan.h>
+#include <linux/mutex.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/netns/generic.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+
+#include "qp.h"
+
+/**
+ * struct roce_net - what a namespace needs to receive RoCE packets
+ * @devices: in this namespace
+ * @socket4: bound to UDP port 4791, while there are devices
+ * @socket6: likewise, for IPv6; NULL if the host has none
+ */
+struct roce_net {
+	unsigned int devices;
+	struct socket *socket4;
+	struct socket *socket6;
+};
+
+static unsigned int roce_net_id;
+static DEFINE_MUTEX(net_lock);
+
+/**
+ * roce_received_addresses() - where a datagram came from and went to
+ * @skb: its network header is set
+ * @source: set, IPv4 as ::ffff:a.b.c.d
+ * @destination: set, likewise
+ */
+void roce_received_addresses(const struct sk_buff *skb, struct in6_addr *source,
+			     struct in6_addr *destination)
+{
+	if (ip_hdr(skb)->version == 6) {
+		*source = ipv6_hdr(skb)->saddr;
+		*destination = ipv6_hdr(skb)->daddr;
+		return;
+	}
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
+}
+
+static struct roce_device *find_device(struct net *net, const struct sk_buff *skb)
+{
+	struct in6_addr source, destination;
+
+	roce_received_addresses(skb, &source, &destination);
+	return roce_device_find_by_address(net, &destination);
+}
+
+/* QPNs are unique on the host, but for those that every port has. */
+static struct roce_qp *find_qp(struct net *net, const struct sk_buff *skb, u32 qpn)
+{
+	struct roce_device *dev;
+	struct roce_qp *qp;
+
+	if (qpn == ROCE_QPN_GSI) {
+		dev = find_device(net, skb);
+		return dev ? rcu_dereference(dev->gsi_qp) : NULL;
+	}
+	qp = roce_qp_find(qpn);
+	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
+}
+
+/* Consumes the sk_buff. */
+static void receive_run(struct net *net, struct sk_buff *skb, u32 qpn,
+			bool response)
+{
+	struct roce_engine *engine;
+	struct roce_device *dev;
+	struct roce_qp *qp;
+
+	qp = find_qp(net, skb, qpn);
+	if (!qp) {
+		dev = find_device(net, skb);
+		if (dev)
+			roce_count(dev, rx_dropped_no_qp);
+		kfree_skb(skb);
+		return;
+	}
+
+	roce_count(qp->dev, rx_trains);
+	engine = response ? &qp->requester.engine : &qp->responder.engine;
+	if (!roce_engine_receive(engine, skb)) {
+		roce_count(qp->dev, rx_dropped_inbox_full);
+		kfree_skb(skb);
+	}
+}
+
+static bool read_bth(const struct sk_buff *skb, u32 offset, u32 *qpn,
+		     bool *response)
+{
+	const struct roce_bth *bth;
+	struct roce_bth buffer;
+
+	bth = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+	if (!bth)
+		return false;
+	*qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
+	*response = roce_opcode_info(bth->opcode)->flags & ROCE_IS_RESPONSE;
+	return true;
+}
+
+/* What the engines must not look at any more once this softirq is over */
+static void detach_from_stack(struct sk_buff *skb)
+{
+	struct roce_run *run = roce_run(skb);
+
+	run->vlan_id = skb->dev && is_vlan_dev(skb->dev) ?
+		       vlan_dev_vlan_id(skb->dev) : U16_MAX;
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb->dev = NULL;
+}
+
+/**
+ * roce_receive() - take a datagram that was sent to UDP port 4791
+ * @net: namespace in which it arrived
+ * @skb: consumed; network and transport header are set, data is at the latter
+ *
+ * A datagram that was not cut on its way, or was put together again by GRO,
+ * holds many packets, each gso_size bytes long but the last one. What follows
+ * each other for the same half of the same QP is a run, and goes there in one
+ * piece.
+ *
+ * Softirq context, RCU read side.
+ */
+void roce_receive(struct net *net, struct sk_buff *skb)
+{
+	u32 offset = skb_transport_offset(skb) + sizeof(struct udphdr);
+	u32 end = skb->len, index = 0, next_qpn, qpn;
+	struct roce_run *run = roce_run(skb);
+	bool next_response, response;
+	u32 segment;
+
+	segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : end;
+	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5)
+		goto drop;
+	if (!segment || !read_bth(skb, offset, &qpn, &response))
+		goto drop;
+	detach_from_stack(skb);
+
+	*run = (struct roce_run) {
+		.offset = offset, .segment = segment, .vlan_id = run->vlan_id,
+	};
+	for (;;) {
+		struct sk_buff *rest;
+
+		offset += segment;
+		index++;
+		if (offset >= end ||
+		    !read_bth(skb, offset, &next_qpn, &next_response))
+			break;
+		if (next_qpn == qpn && next_response == response)
+			continue;
+
+		/* The run ends here, and another one begins. */
+		rest = skb_clone(skb, GFP_ATOMIC);
+		run->end = offset;
+		receive_run(net, skb, qpn, response);
+		if (!rest)
+			return;
+		skb = rest;
+		run = roce_run(skb);
+		run->offset = offset;
+		run->index = index;
+		qpn = next_qpn;
+		response = next_response;
+	}
+	run->end = end;
+	receive_run(net, skb, qpn, response);
+	return;
+
+drop:
+	kfree_skb(skb);
+}
+
+static int encap_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	roce_receive(sock_net(sk), skb);
+	return 0;
+}
+
+/*
+ * UDP cuts a GSO datagram before it gives it to a tunnel's receive function,
+ * unless the sk_buff says that a tunnel made it. This hook is behind the
+ * firewall, which has seen the train as the one datagram that it is.
+ */
+static unsigned int keep_train_whole(void *priv, struct sk_buff *skb,
+				     const struct nf_hook_state *state)
+{
+	u32 offset = state->pf == NFPROTO_IPV6 ? sizeof(struct ipv6hdr) :
+						 ip_hdrlen(skb);
+	const struct udphdr *udp;
+	struct udphdr buffer;
+	u8 protocol;
+
+	if (!skb_is_gso(skb) || !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4))
+		return NF_ACCEPT;
+	protocol = state->pf == NFPROTO_IPV6 ? ipv6_hdr(skb)->nexthdr :
+					       ip_hdr(skb)->protocol;
+	udp = skb_header_pointer(skb, skb_network_offset(skb) + offset,
+				 sizeof(buffer), &buffer);
+	if (protocol != IPPROTO_UDP || !udp ||
+	    udp->dest != htons(ROCE_UDP_PORT))
+		return NF_ACCEPT;
+
+	/* The shared info may belong to a packet socket's clone as well. */
+	if (!skb_unclone(skb, GFP_ATOMIC))
+		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
+	return NF_ACCEPT;
+}
+
+static const struct nf_hook_ops train_hooks[] = {
+	{
+		.hook = keep_train_whole,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = INT_MAX,
+	}, {
+		.hook = keep_train_whole,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = INT_MAX,
+	},
+};
+
+static int open_socket(struct net *net, u8 family, struct socket **socket)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = encap_rcv,
+	};
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(ROCE_UDP_PORT),
+		.ipv6_v6only = family == AF_INET6,
+	};
+	int err;
+
+	err = udp_sock_create(net, &port, socket);
+	if (err)
+		return err;
+	udp_set_bit(ACCEPT_L4, (*socket)->sk);
+	roce_compat_setup_tunnel(net, *socket, &tunnel);
+	return 0;
+}
+
+static void close_socket(struct socket *socket)
+{
+	if (socket)
+		roce_compat_release_tunnel(socket);
+}
+
+static int open_namespace(struct net *net, struct roce_net *rn)
+{
+	int err;
+
+	err = open_socket(net, AF_INET, &rn->socket4);
+	if (err)
+		return err;
+	err = open_socket(net, AF_INET6, &rn->socket6);
+	if (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
+		rn->socket6 = NULL;
+	else if (err)
+		goto close4;
+	err = nf_register_net_hooks(net, train_hooks, ARRAY_SIZE(train_hooks));
+	if (err)
+		goto close6;
+	return 0;
+
+close6:
+	close_socket(rn->socket6);
+close4:
+	close_socket(rn->socket4);
+	return err;
+}
+
+static void close_namespace(struct net *net, struct roce_net *rn)
+{
+	nf_unregister_net_hooks(net, train_hooks, ARRAY_SIZE(train_hooks));
+	close_socket(rn->socket6);
+	close_socket(rn->socket4);
+}
+
+/**
+ * roce_receive_open() - receive in a namespace, as long as a device is there
+ * @net: the namespace
+ *
+ * Process context.
+ *
+ * Return: 0, -EADDRINUSE if UDP port 4791 belongs to somebody else, or another
+ * negative errno.
+ */
+int roce_receive_open(struct net *net)
+{
+	struct roce_net *rn = net_generic(net, roce_net_id);
+	int err = 0;
+
+	mutex_lock(&net_lock);
+	if (!rn->devices)
+		err = open_namespace(net, rn);
+	if (!err)
+		rn->devices++;
+	mutex_unlock(&net_lock);
+	return err;
+}
+
+/**
+ * roce_receive_close() - undo roce_receive_open()
+ * @net: the namespace
+ */
+void roce_receive_close(struct net *net)
+{
+	struct roce_net *rn = net_generic(net, roce_net_id);
+
+	mutex_lock(&net_lock);
+	if (!--rn->devices)
+		close_namespace(net, rn);
+	mutex_unlock(&net_lock);
+}
+
+static struct pernet_operations roce_net_ops = {
+	.id = &roce_net_id,
+	.size = sizeof(struct roce_net),
+};
+
+int roce_receive_init(void)
+{
+	return register_pernet_subsys(&roce_net_ops);
+}
+
+void roce_receive_exit(void)
+{
+	unregister_pernet_subsys(&roce_net_ops);
+}

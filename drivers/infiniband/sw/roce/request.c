@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The send queue: work requests on their way from the consumer to the
+ * requester, and their completions on the way back.
+ */
+#include "qp.h"
+
+#define USER_SEND_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | \
+			 IB_SEND_SOLICITED | IB_SEND_INLINE)
+
+/**
+ * roce_requester_slots_init() - allocate the requests of a send queue
+ * @qp: its cap and, of a program's QP, its send ring are set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_requester_slots_init(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 room = max_t(u32, qp->cap.max_send_sge * sizeof(struct ib_sge),
+			 qp->cap.max_inline_data);
+	u32 slots = roundup_pow_of_two(qp->cap.max_send_wr + 1);
+
+	requester->slot_size = ALIGN(sizeof(struct roce_request) + room, 8);
+	requester->slot_mask = slots - 1;
+	requester->slots = kvcalloc(slots, requester->slot_size,
+				    GFP_KERNEL_ACCOUNT);
+	return requester->slots ? 0 : -ENOMEM;
+}
+
+/**
+ * roce_request() - a request by its number
+ * @requester: of the QP
+ * @number: between completed and fetched, or posted; free running
+ */
+struct roce_request *roce_request(const struct roce_requester *requester,
+				  u32 number)
+{
+	return requester->slots + (size_t)(number & requester->slot_mask) *
+				  requester->slot_size;
+}
+
+/* Requests that the consumer has handed over and that were not fetched yet */
+static u32 requests_waiting(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 in_work = requester->fetched - requester->completed;
+	u32 used;
+
+	if (!roce_qp_is_user(qp))
+		return smp_load_acquire(&requester->posted) - requester->fetched;
+
+	/* A program may have moved its index back behind what was fetched. */
+	used = roce_ring_used(&requester->ring);
+	return used > in_work ? used - in_work : 0;
+}
+
+/** roce_request_pending() - whether roce_request_fetch() would find one */
+bool roce_request_pending(const struct roce_qp *qp)
+{
+	return requests_waiting(qp) > 0;
+}
+
+static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return true;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		return !roce_qp_is_datagram(qp);
+	default:
+		return false;
+	}
+}
+
+static u64 sge_length(const struct ib_sge *sge, u32 sges)
+{
+	u64 length = 0;
+
+	while (sges--)
+		length += (sge++)->length;
+	return length;
+}
+
+/* Copy what a program wrote into its ring, and look at the copy only. */
+static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
+				  const struct rxe_send_wqe *shared,
+				  struct roce_request *request)
+{
+	struct rxe_send_wqe wqe;
+	u64 length;
+
+	memcpy(&wqe, shared, sizeof(wqe));
+	barrier();
+
+	request->wr_id = wqe.wr.wr_id;
+	request->opcode = wqe.wr.opcode;
+	request->flags = wqe.wr.send_flags & USER_SEND_FLAGS;
+	request->immediate = wqe.wr.ex.imm_data;
+	if (roce_qp_is_datagram(qp)) {
+		request->av = NULL;
+		request->ah_number = wqe.wr.wr.ud.ah_num;
+		request->remote_qpn = wqe.wr.wr.ud.remote_qpn;
+		request->remote_qkey = wqe.wr.wr.ud.remote_qkey;
+	} else {
+		request->remote_address = wqe.wr.wr.rdma.remote_addr;
+		request->rkey = wqe.wr.wr.rdma.rkey;
+	}
+
+	if (request->flags & IB_SEND_INLINE) {
+		request->sges = 0;
+		if (wqe.dma.length > qp->cap.max_inline_data)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(request->inline_data, shared->dma.inline_data,
+		       wqe.dma.length);
+		request->length = wqe.dma.length;
+		return IB_WC_SUCCESS;
+	}
+
+	request->sges = wqe.dma.num_sge;
+	if (request->sges > qp->cap.max_send_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
+	memcpy(request->sge, shared->dma.sge,
+	       request->sges * sizeof(struct ib_sge));
+	barrier();
+	length = sge_length(request->sge, request->sges);
+	if (length > ROCE_MAX_MESSAGE)
+		return IB_WC_LOC_LEN_ERR;
+	request->length = length;
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status check_request(const struct roce_qp *qp,
+				       const struct roce_request *request)
+{
+	if (!opcode_is_allowed(qp, request->opcode))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (request->opcode == IB_WR_RDMA_READ &&
+	    (request->flags & IB_SEND_INLINE || !qp->attr.max_rd_atomic))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (roce_qp_is_datagram(qp) && request->length > qp->mtu)
+		return IB_WC_LOC_LEN_ERR;
+	return IB_WC_SUCCESS;
+}
+
+/**
+ * roce_request_fetch() - take the next work request of the consumer
+ * @qp: its requester is owned by the caller
+ *
+ * The request is given its PSNs. If it is not valid its status says why, and it
+ * must not be sent.
+ *
+ * Return: the request, or NULL if there is none.
+ */
+struct roce_request *roce_request_fetch(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request;
+
+	if (!requests_waiting(qp))
+		return NULL;
+
+	request = roce_request(requester, requester->fetched);
+	request->status = IB_WC_SUCCESS;
+	if (roce_qp_is_user(qp)) {
+		u32 ahead = requester->fetched - requester->completed;
+
+		request->length = 0;
+		request->status = copy_wqe(qp,
+			roce_ring_element(&requester->ring, ahead), request);
+	}
+	if (request->status == IB_WC_SUCCESS)
+		request->status = check_request(qp, request);
+
+	request->first_psn = requester->next_psn;
+	request->packets = max(1u, DIV_ROUND_UP(request->length, qp->mtu));
+	requester->next_psn = roce_psn_add(requester->next_psn,
+					   request->packets);
+	requester->fetched++;
+	return request;
+}
+
+static int copy_inline(struct roce_request *request,
+		       const struct ib_send_wr *wr, u32 limit)
+{
+	u64 length = sge_length(wr->sg_list, wr->num_sge);
+	u8 *place = request->inline_data;
+	int i;
+
+	if (length > limit)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++) {
+		memcpy(place, (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		place += wr->sg_list[i].length;
+	}
+	request->sges = 0;
+	request->length = length;
+	return 0;
+}
+
+static int copy_sges(struct roce_request *request, const struct ib_send_wr *wr)
+{
+	u64 length = sge_length(wr->sg_list, wr->num_sge);
+
+	if (length > ROCE_MAX_MESSAGE)
+		return -EINVAL;
+	memcpy(request->sge, wr->sg_list,
+	       wr->num_sge * sizeof(struct ib_sge));
+	request->sges = wr->num_sge;
+	request->length = length;
+	return 0;
+}
+
+static int copy_work_request(const struct roce_qp *qp,
+			     const struct ib_send_wr *wr,
+			     struct roce_request *request)
+{
+	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_send_sge)
+		return -EINVAL;
+	if (!opcode_is_allowed(qp, wr->opcode))
+		return -EOPNOTSUPP;
+
+	request->wr_id = wr->wr_id;
+	request->opcode = wr->opcode;
+	request->flags = wr->send_flags;
+	request->immediate = wr->ex.imm_data;
+	if (roce_qp_is_datagram(qp)) {
+		request->av = to_roce_ah(ud_wr(wr)->ah)->av;
+		request->remote_qpn = ud_wr(wr)->remote_qpn;
+		request->remote_qkey = ud_wr(wr)->remote_qkey;
+	} else if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM) {
+		request->remote_address = rdma_wr(wr)->remote_addr;
+		request->rkey = rdma_wr(wr)->rkey;
+	}
+
+	if (wr->send_flags & IB_SEND_INLINE)
+		return copy_inline(request, wr, qp->cap.max_inline_data);
+	return copy_sges(request, wr);
+}
+
+/**
+ * roce_request_post() - queue a work request of a kernel consumer
+ * @qp: not of a program
+ * @wr: the first of a list is taken
+ *
+ * Any context, interrupts disabled included. Sends nothing.
+ *
+ * Return: 0, -ENOMEM if the queue is full, -EINVAL or -EOPNOTSUPP.
+ */
+int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
+{
+	struct roce_requester *requester = &qp->requester;
+	unsigned long flags;
+	int err = -ENOMEM;
+
+	spin_lock_irqsave(&requester->post_lock, flags);
+	if (requester->posted - READ_ONCE(requester->completed) <
+	    qp->cap.max_send_wr)
+		err = copy_work_request(qp, wr, roce_request(requester,
+							     requester->posted));
+	if (!err)
+		smp_store_release(&requester->posted, requester->posted + 1);
+	spin_unlock_irqrestore(&requester->post_lock, flags);
+	return err;
+}
+
+static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return IB_WC_RDMA_WRITE;
+	case IB_WR_RDMA_READ:
+		return IB_WC_RDMA_READ;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+static void count_error(struct roce_device *dev, enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_WR_FLUSH_ERR:
+		roce_count(dev, req_cqe_flush_error);
+		break;
+	case IB_WC_REM_ACCESS_ERR:
+		roce_count(dev, req_remote_access_errors);
+		break;
+	case IB_WC_REM_INV_REQ_ERR:
+		roce_count(dev, req_remote_invalid_request);
+		break;
+	case IB_WC_RETRY_EXC_ERR:
+		roce_count(dev, req_transport_retries_exceeded);
+		break;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		roce_count(dev, req_rnr_retries_exceeded);
+		break;
+	default:
+		break;
+	}
+	roce_count(dev, req_cqe_error);
+}
+
+/**
+ * roce_request_complete() - the oldest request is over
+ * @qp: its requester is owned by the caller; there is a fetched request
+ * @status: how it ended
+ *
+ * The consumer's slot is free from now on, and it gets a completion if it asked
+ * for one or if the request failed (IBA volume 1, 10.8.5).
+ */
+void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request = roce_request(requester,
+						    requester->completed);
+	bool signaled = qp->signal_all || request->flags & IB_SEND_SIGNALED;
+	struct ib_wc wc = {
+		.wr_id = request->wr_id,
+		.status = status,
+		.opcode = completion_opcode(request->opcode),
+		.byte_len = request->length,
+		.qp = &qp->ibqp,
+		.port_num = 1,
+	};
+
+	WRITE_ONCE(requester->completed, requester->completed + 1);
+	if (roce_qp_is_user(qp))
+		roce_ring_advance(&requester->ring);
+
+	if (status != IB_WC_SUCCESS)
+		count_error(qp->dev, status);
+	if (!signaled && status == IB_WC_SUCCESS)
+		return;
+	if (!roce_cq_post(roce_send_cq(qp), &wc, status != IB_WC_SUCCESS))
+		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+}

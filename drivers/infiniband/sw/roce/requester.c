@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
+ * RC, 9.8.3 for datagrams).
+ *
+ * Packets are numbered when their work request is fetched, so sending is a
+ * walk of a cursor (psn, and the request that it lies in) over numbered
+ * packets:
+ *
+ *	unacked_psn           psn            limit_psn        next_psn
+ *	   | sent, not acked   | sent before   | fetched, never  |
+ *	   |                   | going back    | sent            |
+ *
+ * Loss is repaired by go-back-N: a NAK, a timeout or a gap in the responses
+ * moves the cursor back to unacked_psn, and everything behind it is sent again.
+ * The distance from unacked_psn to the cursor is the window.
+ *
+ * A READ takes as many PSNs as its response has packets. A long one is asked
+ * for in pieces of at most a window, so that the responder never has more to
+ * send than what this side is ready to see in flight.
+ */
+#include "qp.h"
+#include "sge.h"
+
+/*
+ * Packets in flight. Some of them wait in a receiver's per-CPU backlog, which
+ * drops silently from 1000 sk_buffs on.
+ */
+#define WINDOW_PACKETS		256
+
+/* An acknowledgment is asked for at least this often. */
+#define ACK_REQUEST_INTERVAL	(WINDOW_PACKETS / 4)
+
+/* Trains that are sent before the engine looks at what was received meanwhile */
+#define TRAINS_PER_STEP		4
+
+/* How long to wait for a netdev that takes no more, or for memory */
+#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
+
+/* The sub-opcodes of one work request, by the place of a packet in the message */
+struct operation {
+	u8 first, middle, last, only;
+};
+
+static const struct operation operations[] = {
+	[IB_WR_SEND] = {
+		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
+		ROCE_SEND_LAST, ROCE_SEND_ONLY
+	},
+	[IB_WR_SEND_WITH_IMM] = {
+		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
+		ROCE_SEND_LAST_IMMEDIATE, ROCE_SEND_ONLY_IMMEDIATE
+	},
+	[IB_WR_RDMA_WRITE] = {
+		ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
+		ROCE_WRITE_LAST, ROCE_WRITE_ONLY
+	},
+	[IB_WR_RDMA_WRITE_WITH_IMM] = {
+		ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
+		ROCE_WRITE_LAST_IMMEDIATE, ROCE_WRITE_ONLY_IMMEDIATE
+	},
+	[IB_WR_RDMA_READ] = {
+		ROCE_READ_REQUEST, ROCE_READ_REQUEST,
+		ROCE_READ_REQUEST, ROCE_READ_REQUEST
+	},
+};
+
+static struct roce_qp *requester_qp(struct roce_engine *engine)
+{
+	return container_of(engine, struct roce_qp, requester.engine);
+}
+
+static u32 in_flight(const struct roce_requester *requester)
+{
+	return roce_psn_add(requester->psn, -requester->unacked_psn);
+}
+
+static u32 packet_index(const struct roce_requester *requester,
+			const struct roce_request *request)
+{
+	return roce_psn_add(requester->psn, -request->first_psn);
+}
+
+/* The request that the cursor is in, NULL if everything was sent */
+static struct roce_request *request_at_cursor(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->current_request != requester->fetched)
+		return roce_request(requester, requester->current_request);
+	/* A queue that drains starts nothing new. */
+	if (READ_ONCE(qp->state) != IB_QPS_RTS)
+		return NULL;
+	return roce_request_fetch(qp);
+}
+
+static bool awaits_response(const struct roce_requester *requester)
+{
+	return requester->unacked_psn != requester->limit_psn;
+}
+
+static unsigned long ack_timeout(const struct roce_qp *qp)
+{
+	/* 9.7.6.1.3: 4.096 us * 2^timeout, and up to four times that. */
+	return nsecs_to_jiffies(4096ull << qp->attr.timeout) + 2;
+}
+
+static void expect_progress(struct roce_qp *qp)
+{
+	qp->requester.ack_deadline = jiffies + ack_timeout(qp);
+}
+
+static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
+			u32 packets)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!awaits_response(requester))
+		expect_progress(qp);
+	requester->psn = roce_psn_add(requester->psn, packets);
+	if (packet_index(requester, request) == request->packets)
+		requester->current_request++;
+	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
+		requester->limit_psn = requester->psn;
+}
+
+static void describe_packet(struct roce_qp *qp,
+			    const struct roce_request *request,
+			    struct roce_packet *packet)
+{
+	const struct operation *operation = &operations[request->opcode];
+	struct roce_requester *requester = &qp->requester;
+	u32 index = packet_index(requester, request);
+	bool first = index == 0;
+	bool last = index == request->packets - 1;
+	u32 since_request = roce_psn_add(requester->psn,
+					 -requester->ack_request_psn);
+
+	packet->opcode = roce_qp_service(qp) |
+			 (first && last ? operation->only :
+			  first ? operation->first :
+			  last ? operation->last : operation->middle);
+	packet->info = roce_opcode_info(packet->opcode);
+	packet->psn = requester->psn;
+	packet->payload = last ? request->length - index * qp->mtu : qp->mtu;
+	packet->solicited = last && request->flags & IB_SEND_SOLICITED;
+	packet->immediate = request->immediate;
+	packet->va = request->remote_address;
+	packet->rkey = request->rkey;
+	packet->length = request->length;
+	if (roce_qp_is_datagram(qp)) {
+		packet->ack_request = false;
+		packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
+		/* A Q_Key with the top bit set stands for the QP's own. */
+		packet->qkey = request->remote_qkey & BIT(31) ?
+			       qp->attr.qkey : request->remote_qkey;
+		packet->source_qpn = qp->ibqp.qp_num;
+	} else {
+		packet->ack_request = last ||
+				      since_request >= ACK_REQUEST_INTERVAL;
+		packet->qpn = qp->attr.dest_qp_num;
+	}
+}
+
+static int append_payload(struct roce_qp *qp, const struct roce_request *request,
+			  u64 offset, u32 length, struct roce_train *train)
+{
+	struct roce_sge_walk walk = {
+		.pd = roce_qp_pd(qp),
+		.sge = request->sge,
+		.sges = request->sges,
+		.offset = offset,
+		.left = length,
+	};
+
+	if (request->flags & IB_SEND_INLINE)
+		return roce_train_append(train, request->inline_data + offset,
+					 length);
+	return roce_sge_gather(&walk, train);
+}
+
+static int add_packet(struct roce_qp *qp, const struct roce_request *request,
+		      const struct roce_packet *packet, struct roce_train *train)
+{
+	u64 offset = (u64)packet_index(&qp->requester, request) * qp->mtu;
+	int err;
+
+	err = roce_train_begin_packet(train, packet) ?:
+	      append_payload(qp, request, offset, packet->payload, train) ?:
+	      roce_train_end_packet(train, packet);
+	if (err)
+		roce_train_cancel_packet(train);
+	return err;
+}
+
+static bool window_is_open(const struct roce_qp *qp)
+{
+	return roce_qp_is_datagram(qp) ||
+	       in_flight(&qp->requester) < WINDOW_PACKETS;
+}
+
+static bool must_wait_for_fence(const struct roce_requester *requester,
+				const struct roce_request *request)
+{
+	return request->flags & IB_SEND_FENCE && requester->reads &&
+	       packet_index(requester, request) == 0;
+}
+
+static bool is_message(const struct roce_request *request)
+{
+	return request->status == IB_WC_SUCCESS &&
+	       request->opcode != IB_WR_RDMA_READ;
+}
+
+/*
+ * Fill the train from the cursor on. The packets may be of one message, or of
+ * several short ones.
+ */
+static int fill_train(struct roce_qp *qp, struct roce_train *train)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request;
+
+	while (window_is_open(qp) && (request = request_at_cursor(qp)) &&
+	       is_message(request) && !must_wait_for_fence(requester, request)) {
+		struct roce_packet packet;
+		int err;
+
+		describe_packet(qp, request, &packet);
+		if (!roce_train_fits(train, roce_packet_size(&packet)))
+			return 0;
+		err = add_packet(qp, request, &packet, train);
+		if (err == -EACCES)
+			request->status = IB_WC_LOC_PROT_ERR;
+		if (err)
+			return train->packets ? 0 : err;
+
+		if (requester->psn != requester->limit_psn &&
+		    !roce_qp_is_datagram(qp))
+			roce_count(qp->dev, retransmitted_packets);
+		if (packet.ack_request)
+			requester->ack_request_psn = packet.psn;
+		move_cursor(qp, request, 1);
+		/* The next datagram has a destination of its own. */
+		if (roce_qp_is_datagram(qp))
+			return 0;
+	}
+	return 0;
+}
+
+static struct roce_av *request_av(struct roce_qp *qp,
+				  const struct roce_request *request)
+{
+	struct roce_av *av;
+
+	if (!roce_qp_is_datagram(qp))
+		return &qp->av;
+	if (!roce_qp_is_user(qp))
+		return request->av;
+	av = xa_load(&qp->dev->address_vectors, request->ah_number);
+	return av && av->pd == qp->ibqp.pd ? av : NULL;
+}
+
+static u16 source_port(const struct roce_qp *qp, const struct roce_av *av,
+		       const struct roce_request *request)
+{
+	return roce_qp_is_datagram(qp) ?
+	       roce_udp_source_port(av, qp->ibqp.qp_num, request->remote_qpn) :
+	       qp->source_port;
+}
+
+/*
+ * Hand a train to the network. A netdev that takes no more is no loss: the
+ * cursor goes back to where the train began, and the engine waits.
+ */
+static bool send_train(struct roce_qp *qp, struct roce_av *av,
+		       struct roce_train *train, u32 psn, u32 request_number)
+{
+	struct roce_requester *requester = &qp->requester;
+	int err;
+
+	err = qp->dev->send(qp, av, train);
+	if (err == -EAGAIN) {
+		roce_count(qp->dev, tx_stalled);
+		requester->psn = psn;
+		requester->current_request = request_number;
+		roce_requester_wait(qp, STALL_NANOSECONDS);
+		return false;
+	}
+	/* Datagrams are over when they are sent. */
+	if (roce_qp_is_datagram(qp)) {
+		requester->unacked_psn = requester->psn;
+		roce_request_complete(qp, IB_WC_SUCCESS);
+	}
+	return true;
+}
+
+static bool send_messages(struct roce_qp *qp, struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 request_number = requester->current_request;
+	struct roce_av *av = request_av(qp, request);
+	u32 psn = requester->psn;
+	struct roce_packet packet;
+	struct roce_train train;
+	int err;
+
+	if (!av) {
+		request->status = IB_WC_LOC_QP_OP_ERR;
+		return true;
+	}
+
+	describe_packet(qp, request, &packet);
+	err = roce_train_open(&train, av, source_port(qp, av, request), psn,
+			      roce_packet_size(&packet));
+	if (!err)
+		err = fill_train(qp, &train);
+	if (!err)
+		return send_train(qp, av, &train, psn, request_number);
+
+	roce_train_drop(&train);
+	if (err == -EACCES)
+		return true;
+	roce_requester_wait(qp, STALL_NANOSECONDS);
+	return false;
+}
+
+static bool send_read(struct roce_qp *qp, struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 room = WINDOW_PACKETS - in_flight(requester);
+	u32 index = packet_index(requester, request);
+	u32 packets = min(request->packets - index, (u32)WINDOW_PACKETS);
+	u64 offset = (u64)index * qp->mtu;
+	u32 request_number = requester->current_request;
+	u32 psn = requester->psn;
+	struct roce_packet packet;
+	struct roce_train train;
+
+	if (requester->reads >= qp->attr.max_rd_atomic)
+		return false;
+	/* Rather wait than ask for crumbs. */
+	if (room < min(packets, (u32)WINDOW_PACKETS / 4))
+		return false;
+	packets = min(packets, room);
+
+	describe_packet(qp, request, &packet);
+	packet.payload = 0;
+	packet.solicited = false;
+	packet.ack_request = true;
+	packet.va += offset;
+	packet.length = min_t(u64, request->length - offset,
+			      (u64)packets * qp->mtu);
+
+	if (roce_train_open(&train, &qp->av, qp->source_port, psn,
+			    roce_packet_size(&packet)))
+		goto stall;
+	if (roce_train_begin_packet(&train, &packet) ||
+	    roce_train_end_packet(&train, &packet)) {
+		roce_train_drop(&train);
+		goto stall;
+	}
+	if (psn != requester->limit_psn)
+		roce_count(qp->dev, retransmitted_packets);
+	requester->reads++;
+	requester->ack_request_psn = psn;
+	move_cursor(qp, request, packets);
+	if (send_train(qp, &qp->av, &train, psn, request_number))
+		return true;
+	requester->reads--;
+	return false;
+
+stall:
+	roce_requester_wait(qp, STALL_NANOSECONDS);
+	return false;
+}
+
+/*
+ * A request that cannot be sent fails when all before it are over. Others wait
+ * for their turn.
+ */
+static bool fail_request(struct roce_qp *qp, const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->completed == requester->current_request)
+		roce_requester_fail(qp, request->status);
+	return false;
+}
+
+/* Send one train. False if nothing can be sent now. */
+static bool send_next(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request;
+
+	if (requester->waiting || !window_is_open(qp))
+		return false;
+	request = request_at_cursor(qp);
+	if (!request)
+		return false;
+	if (request->status != IB_WC_SUCCESS)
+		return fail_request(qp, request);
+	if (must_wait_for_fence(requester, request))
+		return false;
+	if (request->opcode == IB_WR_RDMA_READ)
+		return send_read(qp, request);
+	return send_messages(qp, request);
+}
+
+static void check_ack_timeout(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!awaits_response(requester) || requester->waiting ||
+	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
+		return;
+
+	roce_count(qp->dev, local_ack_timeout_err);
+	roce_requester_retry(qp);
+}
+
+/* Lazily: a timer that is pending fires early, and is then set anew. */
+static void arm_ack_timer(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (awaits_response(requester) && qp->attr.timeout &&
+	    !timer_pending(&requester->ack_timer))
+		mod_timer(&requester->ack_timer, requester->ack_deadline);
+}
+
+static void flush(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	while (requester->completed != requester->fetched ||
+	       roce_request_fetch(qp))
+		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+	requester->current_request = requester->fetched;
+	requester->psn = requester->next_psn;
+	requester->limit_psn = requester->next_psn;
+	requester->unacked_psn = requester->next_psn;
+	requester->reads = 0;
+}
+
+static void check_drained(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->draining && requester->completed == requester->fetched) {
+		requester->draining = false;
+		roce_qp_event(qp, IB_EVENT_SQ_DRAINED);
+	}
+}
+
+static bool advance(struct roce_engine *engine)
+{
+	struct roce_qp *qp = requester_qp(engine);
+	int trains = TRAINS_PER_STEP;
+
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		break;
+	case IB_QPS_SQE:
+	case IB_QPS_ERR:
+		flush(qp);
+		return false;
+	default:
+		return false;
+	}
+
+	check_ack_timeout(qp);
+	while (trains && send_next(qp))
+		trains--;
+	arm_ack_timer(qp);
+	check_drained(qp);
+	return !trains;
+}
+
+static const struct roce_engine_ops requester_ops = {
+	.receive = roce_completer_receive,
+	.advance = advance,
+};
+
+/**
+ * roce_requester_go_back() - send again from the oldest unacknowledged packet on
+ * @qp: its requester is owned by the caller
+ */
+void roce_requester_go_back(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->psn = requester->unacked_psn;
+	requester->current_request = requester->completed;
+	requester->ack_request_psn = requester->psn;
+	requester->reads = 0;
+	requester->recovering = true;
+	expect_progress(qp);
+}
+
+/**
+ * roce_requester_retry() - go back, and count it against the retry limit
+ * @qp: its requester is owned by the caller, with a request outstanding
+ *
+ * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
+ */
+void roce_requester_retry(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!requester->retries) {
+		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	requester->retries--;
+	roce_requester_go_back(qp);
+}
+
+/**
+ * roce_requester_progressed() - the responder acknowledged something new
+ * @qp: its requester is owned by the caller
+ */
+void roce_requester_progressed(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->recovering = false;
+	requester->retries = qp->attr.retry_cnt;
+	requester->rnr_retries = qp->attr.rnr_retry;
+	expect_progress(qp);
+}
+
+/**
+ * roce_requester_fail() - the oldest request failed
+ * @qp: its requester is owned by the caller, with a request outstanding
+ * @status: why
+ *
+ * The rest is flushed: of a connected QP, which goes to the error state, or of
+ * the send queue of a datagram QP alone (IBA volume 1, 10.3.1).
+ */
+void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
+{
+	roce_request_complete(qp, status);
+	roce_qp_set_error(qp, roce_qp_is_datagram(qp) ? IB_QPS_SQE : IB_QPS_ERR);
+}
+
+static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
+{
+	struct roce_requester *requester =
+		container_of(timer, struct roce_requester, wait_timer);
+
+	WRITE_ONCE(requester->waiting, false);
+	rcu_read_lock();
+	roce_engine_run(&requester->engine);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * roce_requester_wait() - send nothing for a while
+ * @qp: its requester is owned by the caller
+ * @nanoseconds: how long
+ */
+void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->waiting)
+		return;
+	requester->waiting = true;
+	hrtimer_start(&requester->wait_timer, ns_to_ktime(nanoseconds),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+static void ack_timer_fired(struct timer_list *timer)
+{
+	struct roce_requester *requester =
+		timer_container_of(requester, timer, ack_timer);
+
+	rcu_read_lock();
+	roce_engine_run(&requester->engine);
+	rcu_read_unlock();
+}
+
+/**
+ * roce_requester_init() - set up what lives as long as the QP
+ * @qp: new
+ */
+void roce_requester_init(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	roce_engine_init(&requester->engine, &requester_ops);
+	spin_lock_init(&requester->post_lock);
+	hrtimer_setup(&requester->wait_timer, wait_is_over, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	timer_setup(&requester->ack_timer, ack_timer_fired, 0);
+}
+
+/**
+ * roce_requester_start() - take the attributes of a QP that becomes ready to send
+ * @qp: both engines are owned by the caller; attr is set
+ */
+void roce_requester_start(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->psn = qp->attr.sq_psn;
+	requester->limit_psn = qp->attr.sq_psn;
+	requester->unacked_psn = qp->attr.sq_psn;
+	requester->next_psn = qp->attr.sq_psn;
+	requester->ack_request_psn = qp->attr.sq_psn;
+	requester->recovering = false;
+	requester->retries = qp->attr.retry_cnt;
+	requester->rnr_retries = qp->attr.rnr_retry;
+}
+
+/**
+ * roce_requester_reset() - forget all work requests
+ * @qp: in the RESET state, its requester is owned by the caller
+ *
+ * Process context.
+ */
+void roce_requester_reset(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	unsigned long flags;
+
+	roce_requester_stop(qp);
+	__skb_queue_purge(&requester->engine.inbox);
+
+	spin_lock_irqsave(&requester->post_lock, flags);
+	requester->posted = 0;
+	requester->fetched = 0;
+	requester->completed = 0;
+	spin_unlock_irqrestore(&requester->post_lock, flags);
+	requester->current_request = 0;
+	requester->reads = 0;
+	requester->draining = false;
+	if (roce_qp_is_user(qp))
+		roce_ring_reset(&requester->ring);
+}
+
+/**
+ * roce_requester_stop() - stop the timers
+ * @qp: in a state in which nothing starts them
+ *
+ * Process context.
+ */
+void roce_requester_stop(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	timer_delete_sync(&requester->ack_timer);
+	hrtimer_cancel(&requester->wait_timer);
+	requester->waiting = false;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The edge to IP, outwards: a route, and then the datagram goes the way of all
+ * datagrams, through netfilter, neighbour and qdisc.
+ */
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include <rdma/ib_cache.h>
+
+#include "qp.h"
+
+/**
+ * roce_udp_source_port() - the entropy of a flow
+ * @av: the way to the peer
+ * @local_qpn: our QP
+ * @remote_qpn: the peer's
+ *
+ * Return: UDP source port, host byte order (annex A17.9.2 of the IBA
+ * specification): from the flow label if there is one, else from the QPNs.
+ */
+u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn)
+{
+	return rdma_get_udp_sport(av->flow_label, local_qpn, remote_qpn);
+}
+
+/*
+ * Out of the netdev that has our address, which may be a VLAN on top of the
+ * device's. But traffic to ourselves goes through lo.
+ */
+static int output_interface(const struct roce_av *av, bool peer_is_local)
+{
+	const struct net_device *netdev;
+	int ifindex = 0;
+
+	if (peer_is_local)
+		return 0;
+	netdev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
+	if (!IS_ERR(netdev))
+		ifindex = netdev->ifindex;
+	return ifindex;
+}
+
+static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av)
+{
+	__be32 daddr = av->destination.s6_addr32[3];
+	bool local = inet_addr_type(net, daddr) == RTN_LOCAL;
+	struct flowi4 flow = {
+		.flowi4_oif = output_interface(av, local),
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = av->source.s6_addr32[3],
+		.daddr = daddr,
+		.fl4_dport = htons(ROCE_UDP_PORT),
+	};
+	struct rtable *route;
+
+	route = ip_route_output_key(net, &flow);
+	if (IS_ERR(route))
+		return ERR_CAST(route);
+	dst_cache_set_ip4(&av->route, &route->dst, flow.saddr);
+	return &route->dst;
+}
+
+static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
+{
+	bool local = ipv6_chk_addr(net, &av->destination, NULL, 0);
+	struct flowi6 flow = {
+		.flowi6_oif = output_interface(av, local),
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = av->source,
+		.daddr = av->destination,
+		.fl6_dport = htons(ROCE_UDP_PORT),
+	};
+	struct dst_entry *dst;
+
+	dst = ip6_route_output(net, NULL, &flow);
+	if (dst->error) {
+		int err = dst->error;
+
+		dst_release(dst);
+		return ERR_PTR(err);
+	}
+	dst_cache_set_ip6(&av->route, dst, &flow.saddr);
+	return dst;
+}
+
+/* One lookup per flow and change of the network, not per train */
+static struct dst_entry *find_route(struct net *net, struct roce_av *av)
+{
+	struct dst_entry *dst = dst_cache_get(&av->route);
+
+	if (dst)
+		return dst;
+	return av->ipv6 ? route_ipv6(net, av) : route_ipv4(net, av);
+}
+
+static int output(struct net *net, const struct roce_av *av, struct sk_buff *skb)
+{
+	int err;
+
+	if (av->ipv6)
+		err = ip6_local_out(net, NULL, skb);
+	else
+		err = ip_local_out(net, NULL, skb);
+	return net_xmit_eval(err) ? -EAGAIN : 0;
+}
+
+/*
+ * The ICRC covers the identification of each IPv4 packet. Software segmentation
+ * counts it up; nothing obliges a NIC to. Virtual devices pass a train on whole.
+ */
+static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
+			const struct net_device *netdev)
+{
+	return !av->ipv6 && skb_is_gso(skb) && netdev->dev.parent &&
+	       netdev->features & NETIF_F_GSO_UDP_L4;
+}
+
+static int cut_and_output(struct net *net, const struct roce_av *av,
+			  struct sk_buff *skb)
+{
+	struct sk_buff *segments, *segment, *next;
+	int err = 0;
+
+	segments = skb_gso_segment(skb, 0);
+	if (IS_ERR_OR_NULL(segments)) {
+		kfree_skb(skb);
+		return -EAGAIN;
+	}
+	consume_skb(skb);
+	skb_list_walk_safe(segments, segment, next) {
+		skb_mark_not_on_list(segment);
+		if (output(net, av, segment))
+			err = -EAGAIN;
+	}
+	return err;
+}
+
+/**
+ * roce_send() - send a train
+ * @qp: whose train it is
+ * @av: where it goes
+ * @train: consumed
+ *
+ * BH disabled, RCU read side; no lock of ours is held, since the packet may
+ * come back through lo on this very CPU, though only after we return.
+ *
+ * Return: 0, also for what IP drops silently; -EAGAIN if the egress qdisc is
+ * full; -EHOSTUNREACH without a route.
+ */
+int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
+{
+	struct roce_device *dev = qp->dev;
+	u32 packets = train->packets;
+	u32 bytes = train->skb->len;
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+	int err;
+
+	dst = find_route(dev->net, av);
+	if (IS_ERR(dst)) {
+		roce_count(dev, tx_dropped_no_route);
+		roce_train_drop(train);
+		return -EHOSTUNREACH;
+	}
+
+	skb = roce_train_finish(train);
+	skb_dst_set(skb, dst);
+	skb->dev = dst->dev;
+	skb->priority = av->service_level;
+
+	if (must_be_cut(av, skb, dst->dev))
+		err = cut_and_output(dev->net, av, skb);
+	else
+		err = output(dev->net, av, skb);
+	if (err)
+		return err;
+
+	roce_count(dev, tx_trains);
+	roce_count_add(dev, tx_packets, packets);
+	roce_count_add(dev, tx_bytes, bytes);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_SGE_H
+#define ROCE_SGE_H
+
+#include "roce.h"
+
+/**
+ * struct roce_sge_walk - a walk over a part of a scatter/gather list
+ * @pd: that the memory has to belong to
+ * @sge: next element
+ * @sges: elements left
+ * @offset: bytes to skip first
+ * @left: bytes still to be walked over
+ * @access: what the memory has to allow, 0 for reading
+ * @mr: of the piece that roce_sge_next() found
+ * @address: of that piece
+ * @length: bytes of that piece
+ */
+struct roce_sge_walk {
+	struct roce_pd *pd;
+	const struct ib_sge *sge;
+	u32 sges;
+	u64 offset;
+	u32 left;
+	int access;
+	const struct roce_mr *mr;
+	u64 address;
+	u32 length;
+};
+
+int roce_sge_next(struct roce_sge_walk *walk);
+int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train);
+int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
+		     unsigned int offset);
+int roce_sge_scatter_buffer(struct roce_sge_walk *walk, void *buffer);
+
+#endif /* ROCE_SGE_H */

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Trains. UDP segmentation offload cuts a datagram at fixed offsets, whatever
+ * the bytes are, so one sk_buff carries many complete RoCE packets to the
+ * netdev:
+ *
+ *	[BTH .. payload pad ICRC][BTH .. payload pad ICRC] .. [shorter one]
+ *
+ * The stack, the qdisc and the driver see one packet; the wire sees RoCE. In
+ * the other direction the packets of a datagram that arrives whole are walked
+ * in place.
+ */
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ipv6.h>
+#include <net/udp.h>
+
+#include "train.h"
+
+/* Room for the headers below BTH, whatever the route turns out to need */
+#define TRAIN_HEADROOM \
+	(MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+/* A packet up to this size lives in the linear part of its sk_buff. */
+#define TRAIN_LINEAR_BYTES	256
+
+static DEFINE_PER_CPU(struct page_frag, train_page_frag);
+
+static void fill_ip_headers(struct roce_ip_headers *headers,
+			    const struct roce_av *av, u16 source_port,
+			    u32 first_psn)
+{
+	headers->ipv6 = av->ipv6;
+	headers->udp = (struct udphdr) {
+		.source = htons(source_port),
+		.dest = htons(ROCE_UDP_PORT),
+	};
+	if (av->ipv6) {
+		headers->v6 = (struct ipv6hdr) {
+			.nexthdr = IPPROTO_UDP,
+			.hop_limit = av->hop_limit,
+			.saddr = av->source,
+			.daddr = av->destination,
+		};
+		ip6_flow_hdr(&headers->v6, av->traffic_class,
+			     htonl(av->flow_label));
+		return;
+	}
+	/*
+	 * With DF set the identification means nothing to IP (RFC 6864), and
+	 * software GSO counts it up from segment to segment.
+	 */
+	headers->v4 = (struct iphdr) {
+		.version = 4,
+		.ihl = 5,
+		.tos = av->traffic_class,
+		.id = htons((u16)first_psn),
+		.frag_off = htons(IP_DF),
+		.ttl = av->hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = av->source.s6_addr32[3],
+		.daddr = av->destination.s6_addr32[3],
+	};
+}
+
+static void set_lengths(struct roce_ip_headers *headers, u32 size)
+{
+	size += sizeof(struct udphdr);
+	headers->udp.len = htons(size);
+	if (headers->ipv6)
+		headers->v6.payload_len = htons(size);
+	else
+		headers->v4.tot_len = htons(size + sizeof(struct iphdr));
+}
+
+/**
+ * roce_train_open() - begin a train
+ * @train: to be filled in
+ * @av: where it goes
+ * @source_port: of the UDP header
+ * @first_psn: PSN of its first packet
+ * @size: bytes of the first packet, BTH to ICRC
+ *
+ * BH disabled until the train is sent or dropped.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_train_open(struct roce_train *train, const struct roce_av *av,
+		    u16 source_port, u32 first_psn, u32 size)
+{
+	u32 linear = size <= TRAIN_LINEAR_BYTES ? size : 0;
+
+	*train = (struct roce_train) { .segment = size };
+	train->skb = alloc_skb(TRAIN_HEADROOM + linear, GFP_ATOMIC);
+	if (!train->skb)
+		return -ENOMEM;
+	skb_reserve(train->skb, TRAIN_HEADROOM);
+	fill_ip_headers(&train->headers, av, source_port, first_psn);
+	return 0;
+}
+
+/**
+ * roce_train_fits() - whether a packet can be the next one of a train
+ * @train: open
+ * @size: bytes of the packet, BTH to ICRC
+ */
+bool roce_train_fits(const struct roce_train *train, u32 size)
+{
+	return !train->closed && size <= train->segment &&
+	       train->packets < ROCE_TRAIN_MAX_PACKETS &&
+	       train->skb->len + size <= ROCE_TRAIN_MAX_BYTES;
+}
+
+/* A place for the next bytes; *room says for how many. */
+static void *next_room(struct sk_buff *skb, struct page_frag *frag, u32 *room)
+{
+	struct page_frag *cache = this_cpu_ptr(&train_page_frag);
+
+	if (!skb_is_nonlinear(skb) && skb_tailroom(skb)) {
+		frag->page = NULL;
+		*room = skb_tailroom(skb);
+		return skb_tail_pointer(skb);
+	}
+
+	if (!skb_page_frag_refill(1, cache, GFP_ATOMIC))
+		return NULL;
+	if (!skb_can_coalesce(skb, skb_shinfo(skb)->nr_frags, cache->page,
+			      cache->offset) &&
+	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	*frag = *cache;
+	*room = cache->size - cache->offset;
+	return page_address(cache->page) + cache->offset;
+}
+
+static void take_room(struct sk_buff *skb, const struct page_frag *frag, u32 n)
+{
+	struct skb_shared_info *info = skb_shinfo(skb);
+
+	if (!frag->page) {
+		__skb_put(skb, n);
+		return;
+	}
+
+	if (skb_can_coalesce(skb, info->nr_frags, frag->page, frag->offset)) {
+		skb_frag_size_add(&info->frags[info->nr_frags - 1], n);
+	} else {
+		get_page(frag->page);
+		skb_fill_page_desc(skb, info->nr_frags, frag->page,
+				   frag->offset, n);
+	}
+	this_cpu_ptr(&train_page_frag)->offset += n;
+	skb->len += n;
+	skb->data_len += n;
+	skb->truesize += n;
+}
+
+static int put_bytes(struct roce_train *train, const void *data, u32 length,
+		     bool checksum)
+{
+	while (length) {
+		struct page_frag frag;
+		void *place;
+		u32 n;
+
+		place = next_room(train->skb, &frag, &n);
+		if (!place)
+			return -ENOMEM;
+		n = min(n, length);
+		memcpy(place, data, n);
+		/*
+		 * Of the copy: the original may be memory that an application
+		 * is changing right now.
+		 */
+		if (checksum)
+			train->icrc = roce_icrc_update(train->icrc, place, n);
+		take_room(train->skb, &frag, n);
+		data += n;
+		length -= n;
+	}
+	return 0;
+}
+
+/**
+ * roce_train_append() - add bytes of payload to the packet under construction
+ * @train: between begin and end of a packet
+ * @data: what to copy
+ * @length: bytes
+ *
+ * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ */
+int roce_train_append(struct roce_train *train, const void *data, u32 length)
+{
+	return put_bytes(train, data, length, true);
+}
+
+static void *add_header(void *place, const void *header, size_t size)
+{
+	return memcpy(place, header, size) + size;
+}
+
+/* The headers between BTH and payload. Returns how many bytes they take. */
+static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
+{
+	u16 flags = packet->info->flags;
+	void *end = buffer;
+
+	if (flags & ROCE_HAS_DETH) {
+		struct roce_deth deth = {
+			.qkey = cpu_to_be32(packet->qkey),
+			.source_qpn = cpu_to_be32(packet->source_qpn),
+		};
+		end = add_header(end, &deth, sizeof(deth));
+	}
+	if (flags & ROCE_HAS_RETH) {
+		struct roce_reth reth = {
+			.va = cpu_to_be64(packet->va),
+			.rkey = cpu_to_be32(packet->rkey),
+			.length = cpu_to_be32(packet->length),
+		};
+		end = add_header(end, &reth, sizeof(reth));
+	}
+	if (flags & ROCE_HAS_AETH) {
+		struct roce_aeth aeth = {
+			.syndrome_msn = cpu_to_be32(packet->syndrome << 24 |
+						    packet->msn),
+		};
+		end = add_header(end, &aeth, sizeof(aeth));
+	}
+	if (flags & ROCE_HAS_ATOMIC_ETH) {
+		struct roce_atomic_eth atomic = {
+			.va = cpu_to_be64(packet->va),
+			.rkey = cpu_to_be32(packet->rkey),
+			.swap_add = cpu_to_be64(packet->swap_add),
+			.compare = cpu_to_be64(packet->compare),
+		};
+		end = add_header(end, &atomic, sizeof(atomic));
+	}
+	if (flags & ROCE_HAS_ATOMIC_ACK_ETH) {
+		struct roce_atomic_ack_eth ack = {
+			.original = cpu_to_be64(packet->original),
+		};
+		end = add_header(end, &ack, sizeof(ack));
+	}
+	if (flags & ROCE_HAS_IMMEDIATE)
+		end = add_header(end, &packet->immediate,
+				 sizeof(packet->immediate));
+	if (flags & ROCE_HAS_INVALIDATE) {
+		__be32 rkey = cpu_to_be32(packet->invalidate);
+
+		end = add_header(end, &rkey, sizeof(rkey));
+	}
+	return end - (void *)buffer;
+}
+
+/**
+ * roce_train_begin_packet() - write the headers of the next packet
+ * @train: open, and the packet fits
+ * @packet: describes it; info, opcode, qpn, psn, payload and what the opcode
+ *	has headers for
+ *
+ * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ */
+int roce_train_begin_packet(struct roce_train *train,
+			    const struct roce_packet *packet)
+{
+	u8 buffer[ROCE_MAX_HEADERS];
+	u32 size = extended_headers(packet, buffer);
+	struct roce_bth bth = {
+		.opcode = packet->opcode,
+		.flags = (packet->solicited ? ROCE_BTH_SOLICITED : 0) |
+			 ROCE_BTH_MIGREQ |
+			 roce_packet_pad(packet->payload) << ROCE_BTH_PAD_SHIFT,
+		.pkey = cpu_to_be16(ROCE_DEFAULT_PKEY),
+		.qpn = cpu_to_be32(packet->qpn),
+		.psn = cpu_to_be32(packet->psn | (packet->ack_request ?
+						  ROCE_BTH_ACK_REQUEST : 0)),
+	};
+
+	train->start = train->skb->len;
+	set_lengths(&train->headers, roce_packet_size(packet));
+	train->icrc = roce_icrc_begin(&train->headers, &bth);
+	return put_bytes(train, &bth, sizeof(bth), false) ?:
+	       put_bytes(train, buffer, size, true);
+}
+
+/**
+ * roce_train_end_packet() - write pad and ICRC of the packet
+ * @train: all the payload was appended
+ * @packet: the same as for begin
+ *
+ * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ */
+int roce_train_end_packet(struct roce_train *train,
+			  const struct roce_packet *packet)
+{
+	static const u8 zeros[4];
+	__le32 icrc;
+	int err;
+
+	err = put_bytes(train, zeros, roce_packet_pad(packet->payload), true);
+	if (err)
+		return err;
+	icrc = roce_icrc_finish(train->icrc);
+	err = put_bytes(train, &icrc, sizeof(icrc), false);
+	if (err)
+		return err;
+
+	if (train->skb->len - train->start < train->segment)
+		train->closed = true;
+	train->packets++;
+	if (!train->headers.ipv6)
+		be16_add_cpu(&train->headers.v4.id, 1);
+	return 0;
+}
+
+/**
+ * roce_train_cancel_packet() - take back the packet that was begun
+ * @train: the finished packets stay; no other one can be added
+ */
+void roce_train_cancel_packet(struct roce_train *train)
+{
+	/* Does not fail: the sk_buff is nobody else's and only gets shorter. */
+	WARN_ON_ONCE(pskb_trim(train->skb, train->start));
+	train->closed = true;
+}
+
+/**
+ * roce_train_drop() - give a train up
+ * @train: open
+ */
+void roce_train_drop(struct roce_train *train)
+{
+	kfree_skb(train->skb);
+	train->skb = NULL;
+}
+
+static void set_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
+{
+	if (headers->ipv6)
+		udp6_set_csum(false, skb, &headers->v6.saddr,
+			      &headers->v6.daddr, skb->len);
+	else
+		udp_set_csum(false, skb, headers->v4.saddr, headers->v4.daddr,
+			     skb->len);
+}
+
+/**
+ * roce_train_finish() - make an IP datagram of a train
+ * @train: with at least one packet; holds nothing afterwards
+ *
+ * The UDP checksum, which the ICRC does not cover, is left at zero for a packet
+ * that travels alone, as RNICs do; segmentation needs CHECKSUM_PARTIAL.
+ *
+ * Return: the sk_buff, its data at the IP header. Route, netdev and lengths in
+ * the IP header are the caller's to set.
+ */
+struct sk_buff *roce_train_finish(struct roce_train *train)
+{
+	struct roce_ip_headers *headers = &train->headers;
+	struct sk_buff *skb = train->skb;
+
+	train->skb = NULL;
+	set_lengths(headers, skb->len);
+	if (!headers->ipv6)
+		be16_add_cpu(&headers->v4.id, -(u16)train->packets);
+
+	skb_push(skb, sizeof(struct udphdr));
+	skb_reset_transport_header(skb);
+	memcpy(skb->data, &headers->udp, sizeof(headers->udp));
+	if (train->packets > 1) {
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+		skb_shinfo(skb)->gso_size = train->segment;
+		skb_shinfo(skb)->gso_segs = train->packets;
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = skb_transport_header(skb) - skb->head;
+		skb->csum_offset = offsetof(struct udphdr, check);
+		set_checksum(skb, headers);
+	}
+
+	if (headers->ipv6) {
+		skb_push(skb, sizeof(headers->v6));
+		memcpy(skb->data, &headers->v6, sizeof(headers->v6));
+		skb->protocol = htons(ETH_P_IPV6);
+	} else {
+		skb_push(skb, sizeof(headers->v4));
+		memcpy(skb->data, &headers->v4, sizeof(headers->v4));
+		skb->protocol = htons(ETH_P_IP);
+	}
+	skb_reset_network_header(skb);
+	return skb;
+}
+
+/* The headers of packet number @index of a received datagram */
+static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
+				struct roce_ip_headers *headers)
+{
+	headers->udp = *udp_hdr(skb);
+	headers->ipv6 = ip_hdr(skb)->version == 6;
+	if (headers->ipv6) {
+		headers->v6 = *ipv6_hdr(skb);
+	} else {
+		headers->v4 = *ip_hdr(skb);
+		be16_add_cpu(&headers->v4.id, index);
+	}
+	set_lengths(headers, size);
+}
+
+static bool icrc_is_right(const struct sk_buff *skb, const struct roce_run *run,
+			  u32 size, const struct roce_bth *bth)
+{
+	struct roce_ip_headers headers;
+	struct skb_seq_state state;
+	u32 from = run->offset + sizeof(*bth);
+	u32 to = run->offset + size - ROCE_ICRC_SIZE;
+	u32 seen = 0, n;
+	const u8 *data;
+	__le32 icrc;
+	u32 crc;
+
+	received_ip_headers(skb, run->index, size, &headers);
+	crc = roce_icrc_begin(&headers, bth);
+
+	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &state);
+	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
+		crc = roce_icrc_update(crc, data, n);
+		seen += n;
+	}
+	skb_abort_seq_read(&state);
+
+	return !skb_copy_bits(skb, to, &icrc, sizeof(icrc)) &&
+	       icrc == roce_icrc_finish(crc);
+}
+
+static const void *take_header(const void **place, size_t size)
+{
+	const void *header = *place;
+
+	*place += size;
+	return header;
+}
+
+static void parse_extended_headers(struct roce_packet *packet, const void *place)
+{
+	u16 flags = packet->info->flags;
+
+	if (flags & ROCE_HAS_DETH) {
+		const struct roce_deth *deth = take_header(&place, sizeof(*deth));
+
+		packet->qkey = be32_to_cpu(deth->qkey);
+		packet->source_qpn = be32_to_cpu(deth->source_qpn) &
+				     ROCE_BTH_LOW_24;
+	}
+	if (flags & ROCE_HAS_RETH) {
+		const struct roce_reth *reth = take_header(&place, sizeof(*reth));
+
+		packet->va = be64_to_cpu(reth->va);
+		packet->rkey = be32_to_cpu(reth->rkey);
+		packet->length = be32_to_cpu(reth->length);
+	}
+	if (flags & ROCE_HAS_AETH) {
+		const struct roce_aeth *aeth = take_header(&place, sizeof(*aeth));
+		u32 word = be32_to_cpu(aeth->syndrome_msn);
+
+		packet->syndrome = word >> 24;
+		packet->msn = word & ROCE_BTH_LOW_24;
+	}
+	if (flags & ROCE_HAS_ATOMIC_ETH) {
+		const struct roce_atomic_eth *atomic =
+			take_header(&place, sizeof(*atomic));
+
+		packet->va = be64_to_cpu(atomic->va);
+		packet->rkey = be32_to_cpu(atomic->rkey);
+		packet->swap_add = be64_to_cpu(atomic->swap_add);
+		packet->compare = be64_to_cpu(atomic->compare);
+	}
+	if (flags & ROCE_HAS_ATOMIC_ACK_ETH) {
+		const struct roce_atomic_ack_eth *ack =
+			take_header(&place, sizeof(*ack));
+
+		packet->original = be64_to_cpu(ack->original);
+	}
+	if (flags & ROCE_HAS_IMMEDIATE) {
+		const struct roce_immediate *immediate =
+			take_header(&place, sizeof(*immediate));
+
+		packet->immediate = immediate->data;
+	}
+	if (flags & ROCE_HAS_INVALIDATE) {
+		const struct roce_immediate *rkey =
+			take_header(&place, sizeof(*rkey));
+
+		packet->invalidate = be32_to_cpu(rkey->data);
+	}
+}
+
+static bool parse_bth(struct roce_packet *packet, const struct roce_bth *bth,
+		      u32 size)
+{
+	u32 overhead;
+
+	packet->info = roce_opcode_info(bth->opcode);
+	packet->opcode = bth->opcode;
+	packet->solicited = bth->flags & ROCE_BTH_SOLICITED;
+	packet->pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
+	packet->pkey = be16_to_cpu(bth->pkey);
+	packet->qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
+	packet->psn = be32_to_cpu(bth->psn) & ROCE_PSN_MASK;
+	packet->ack_request = be32_to_cpu(bth->psn) & ROCE_BTH_ACK_REQUEST;
+
+	overhead = packet->info->header_length + packet->pad + ROCE_ICRC_SIZE;
+	if (size < overhead)
+		return false;
+	packet->payload = size - overhead;
+	if (packet->info->flags & ROCE_HAS_PAYLOAD)
+		return packet->pad == roce_packet_pad(packet->payload);
+	return packet->payload == 0 && packet->pad == 0;
+}
+
+/* Copy and check the packet of @size bytes at the start of the run. */
+static bool parse_packet(struct sk_buff *skb, struct roce_device *dev, u32 size,
+			 struct roce_packet *packet)
+{
+	struct roce_run *run = roce_run(skb);
+	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
+	struct roce_bth *bth = (struct roce_bth *)buffer;
+
+	if (size < sizeof(*bth) + ROCE_ICRC_SIZE ||
+	    skb_copy_bits(skb, run->offset, buffer,
+			  min_t(u32, size, sizeof(buffer)))) {
+		roce_count(dev, rx_dropped_length);
+		return false;
+	}
+	if (bth->flags & ROCE_BTH_VERSION_MASK) {
+		roce_count(dev, rx_dropped_header);
+		return false;
+	}
+	if (!(roce_opcode_info(bth->opcode)->flags & ROCE_IS_VALID)) {
+		roce_count(dev, rx_dropped_opcode);
+		return false;
+	}
+	if (!parse_bth(packet, bth, size)) {
+		roce_count(dev, rx_dropped_length);
+		return false;
+	}
+	if (!icrc_is_right(skb, run, size, bth)) {
+		roce_count(dev, rx_icrc_encapsulated);
+		return false;
+	}
+	if (!(packet->pkey & ROCE_PKEY_INDEX_MASK) ||
+	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY) {
+		roce_count(dev, rx_dropped_pkey);
+		return false;
+	}
+
+	parse_extended_headers(packet, buffer + sizeof(*bth));
+	packet->skb = skb;
+	packet->offset = run->offset + packet->info->header_length;
+	return true;
+}
+
+/**
+ * roce_run_next() - the next good packet of a received run
+ * @skb: with a &struct roce_run in its control block, which moves on
+ * @dev: where bad packets are counted
+ * @packet: to be filled in; its payload lies in @skb
+ *
+ * What is returned is well formed: length and pad fit the opcode, the ICRC is
+ * right, the partition is ours. A bad packet is counted and skipped.
+ *
+ * Return: false at the end of the run.
+ */
+bool roce_run_next(struct sk_buff *skb, struct roce_device *dev,
+		   struct roce_packet *packet)
+{
+	struct roce_run *run = roce_run(skb);
+
+	while (run->offset < run->end) {
+		u32 size = min(run->segment, run->end - run->offset);
+		bool good = parse_packet(skb, dev, size, packet);
+
+		run->offset += size;
+		run->index++;
+		if (good) {
+			roce_count(dev, rx_packets);
+			roce_count_add(dev, rx_bytes, packet->payload);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_TRAIN_H
+#define ROCE_TRAIN_H
+
+#include <linux/skbuff.h>
+
+#include "icrc.h"
+#include "roce.h"
+
+/**
+ * struct roce_packet - one packet, its headers in host byte order
+ * @info: what the opcode means
+ * @opcode: of the BTH
+ * @solicited: the solicited event bit
+ * @ack_request: the AckReq bit
+ * @pad: bytes behind the payload, 0 to 3
+ * @pkey: partition key
+ * @qpn: destination QP
+ * @psn: packet sequence number
+ * @payload: bytes of payload
+ * @qkey: of a DETH
+ * @source_qpn: of a DETH
+ * @va: of a RETH or AtomicETH
+ * @rkey: likewise
+ * @length: of a RETH
+ * @swap_add: of an AtomicETH
+ * @compare: of an AtomicETH
+ * @syndrome: of an AETH
+ * @msn: of an AETH
+ * @original: of an AtomicAckETH
+ * @immediate: immediate data as it stands on the wire
+ * @invalidate: R_Key of a send with invalidate
+ * @skb: of a received packet, where its payload lies
+ * @offset: of the payload in @skb
+ *
+ * A received packet is copied into this once; from then on only the copy is
+ * looked at. A packet to be sent is described by it. Fields of headers that
+ * the opcode does not have are not valid.
+ */
+struct roce_packet {
+	const struct roce_opcode_info *info;
+	u8 opcode;
+	bool solicited;
+	bool ack_request;
+	u8 pad;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u32 payload;
+	u32 qkey;
+	u32 source_qpn;
+	u64 va;
+	u32 rkey;
+	u32 length;
+	u64 swap_add;
+	u64 compare;
+	u8 syndrome;
+	u32 msn;
+	u64 original;
+	__be32 immediate;
+	u32 invalidate;
+	const struct sk_buff *skb;
+	unsigned int offset;
+};
+
+/** roce_packet_pad() - pad bytes behind @payload bytes */
+static inline u8 roce_packet_pad(u32 payload)
+{
+	return -payload & 3;
+}
+
+/** roce_packet_size() - bytes from BTH to ICRC of a packet to be sent */
+static inline u32 roce_packet_size(const struct roce_packet *packet)
+{
+	return packet->info->header_length + packet->payload +
+	       roce_packet_pad(packet->payload) + ROCE_ICRC_SIZE;
+}
+
+/*
+ * Limits of a train: what UDP segmentation takes (64 KiB with headers), and the
+ * number of segments that receivers are used to.
+ */
+#define ROCE_TRAIN_MAX_BYTES	65000
+#define ROCE_TRAIN_MAX_PACKETS	64
+
+/**
+ * struct roce_train - a train under construction
+ * @skb: holds the finished packets
+ * @headers: IP and UDP header of the packet under construction
+ * @packets: finished ones
+ * @segment: bytes of each packet but a last, shorter one
+ * @closed: the last packet was shorter, or a limit is reached
+ * @start: offset of the packet under construction in @skb
+ * @icrc: of the bytes of that packet so far
+ *
+ * A train is a run of packets of one QP in one sk_buff, every one @segment
+ * bytes long but the last one, which may be shorter: what UDP segmentation
+ * offload takes. See Documentation/architecture.md.
+ */
+struct roce_train {
+	struct sk_buff *skb;
+	struct roce_ip_headers headers;
+	u32 packets;
+	u32 segment;
+	bool closed;
+	u32 start;
+	u32 icrc;
+};
+
+int roce_train_open(struct roce_train *train, const struct roce_av *av,
+		    u16 source_port, u32 first_psn, u32 size);
+bool roce_train_fits(const struct roce_train *train, u32 size);
+int roce_train_begin_packet(struct roce_train *train,
+			    const struct roce_packet *packet);
+int roce_train_append(struct roce_train *train, const void *data, u32 length);
+int roce_train_end_packet(struct roce_train *train,
+			  const struct roce_packet *packet);
+void roce_train_cancel_packet(struct roce_train *train);
+void roce_train_drop(struct roce_train *train);
+struct sk_buff *roce_train_finish(struct roce_train *train);
+
+/**
+ * struct roce_run - a run of received packets, in the control block of its sk_buff
+ * @offset: of its first BTH in the sk_buff
+ * @end: offset behind its last ICRC
+ * @segment: bytes of each packet but the last one
+ * @index: of its first packet in the datagram: what IPv4 identification counts
+ * @vlan_id: of the VLAN device that it came through, 0xffff for none
+ */
+struct roce_run {
+	u32 offset;
+	u32 end;
+	u32 segment;
+	u32 index;
+	u16 vlan_id;
+};
+
+static inline struct roce_run *roce_run(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct roce_run) > sizeof(skb->cb));
+	return (struct roce_run *)skb->cb;
+}
+
+bool roce_run_next(struct sk_buff *skb, struct roce_device *dev,
+		   struct roce_packet *packet);
+
+#endif /* ROCE_TRAIN_H */
