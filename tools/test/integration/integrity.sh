@@ -17,9 +17,9 @@ ns_pair
 link_pair
 
 check "RC: every operation at every edge of size (IPv4)" \
-	integrity_pair -4 --ops $OPS --sizes $EDGES --count 12
+	integrity_pair -4 --ops $OPS --sizes $EDGES --count 12 --bytes 256k
 check "RC: every operation at every edge of size (IPv6)" \
-	integrity_pair -6 --ops $OPS --sizes $EDGES --count 12 --sample 3
+	integrity_pair -6 --ops $OPS --sizes $EDGES --count 12 --sample 3 --bytes 256k
 check "RC: every layout in memory" \
 	integrity_pair -6 --ops send,write,read --sizes 33,mtu+1,10000 \
 	--layouts $LAYOUTS --count 8
@@ -58,7 +58,7 @@ check "UD: 4 QPs, both directions, events" \
 
 single_packets
 check "RC: the same without segmentation offload" \
-	integrity_pair --ops $OPS --sizes mtu+1,64k --count 8
+	integrity_pair --ops $OPS --sizes mtu+1,64k --count 8 --bytes 256k
 
 a ip link set "$VETH_A" mtu 9000
 b ip link set "$VETH_B" mtu 9000
