@@ -423,6 +423,8 @@ static bool icrc_is_right(const struct sk_buff *skb, const struct roce_run *run,
 
 	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &state);
 	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
+		/* The last piece may reach beyond the end. */
+		n = min(n, to - from - seen);
 		crc = roce_icrc_update(crc, data, n);
 		seen += n;
 	}
