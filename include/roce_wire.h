@@ -44,7 +44,7 @@ struct roce_reth {
 	__be64	va;
 	__be32	rkey;
 	__be32	length;
-} __attribute__((packed));
+} __packed;
 
 /* ACK extended transport header: 8 bits of syndrome, 24 bits of MSN */
 struct roce_aeth {
@@ -63,12 +63,12 @@ struct roce_atomic_eth {
 	__be32	rkey;
 	__be64	swap_add;
 	__be64	compare;
-} __attribute__((packed));
+} __packed;
 
 /* Atomic ACK extended transport header */
 struct roce_atomic_ack_eth {
 	__be64	original;
-} __attribute__((packed));
+} __packed;
 
 /* Immediate data, and the invalidate header, which is as long */
 struct roce_immediate {

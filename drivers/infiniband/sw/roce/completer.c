@@ -112,6 +112,7 @@ static u64 rnr_delay(u8 timer)
 static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 {
 	struct roce_requester *requester = &qp->requester;
+	u64 delay = rnr_delay(syndrome);
 
 	if (requester->waiting)
 		return;
@@ -124,7 +125,9 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
 	roce_requester_go_back(qp);
-	roce_requester_wait(qp, rnr_delay(syndrome));
+	roce_requester_wait(qp, delay);
+	/* The answer to what is not sent yet is not late. */
+	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;
 }
 
 static void sequence_error(struct roce_qp *qp)

@@ -38,7 +38,7 @@ struct roce_engine_ops {
  */
 struct roce_engine {
 	const struct roce_engine_ops *ops;
-	spinlock_t lock;
+	spinlock_t lock;		/* of inbox, owned and again */
 	struct sk_buff_head inbox;
 	bool owned;
 	bool again;

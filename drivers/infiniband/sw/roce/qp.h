@@ -84,7 +84,7 @@ struct roce_requester {
 	void *slots;
 	u32 slot_size;
 	u32 slot_mask;
-	spinlock_t post_lock;
+	spinlock_t post_lock;		/* of posted */
 	u32 posted;
 	u32 fetched;
 	u32 current_request;
@@ -168,7 +168,7 @@ struct roce_read {
 struct roce_responder {
 	struct roce_engine engine;
 	struct roce_ring ring;
-	spinlock_t post_lock;
+	spinlock_t post_lock;		/* of a kernel consumer's side of ring */
 	struct roce_receive *receive;
 	bool has_receive;
 	u32 psn;
@@ -209,7 +209,7 @@ struct roce_responder {
 struct roce_qp {
 	struct ib_qp ibqp;
 	struct roce_device *dev;
-	spinlock_t state_lock;
+	spinlock_t state_lock;		/* of changes of state */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;

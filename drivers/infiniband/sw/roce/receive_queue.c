@@ -30,9 +30,8 @@ bool roce_receive_fetch(struct roce_qp *qp)
 	receive->wr_id = READ_ONCE(shared->wr_id);
 	receive->sges = READ_ONCE(shared->dma.num_sge);
 	if (receive->sges <= qp->cap.max_recv_sge) {
-		memcpy(receive->sge, shared->dma.sge,
-		       receive->sges * sizeof(struct ib_sge));
-		barrier();
+		roce_ring_copy(receive->sge, shared->dma.sge,
+			       receive->sges * sizeof(struct ib_sge));
 		for (i = 0; i < receive->sges; i++)
 			length += receive->sge[i].length;
 	}

@@ -47,6 +47,7 @@ static u32 requests_waiting(const struct roce_qp *qp)
 	u32 in_work = requester->fetched - requester->completed;
 	u32 used;
 
+	/* Pairs with the release in roce_request_post(). */
 	if (!roce_qp_is_user(qp))
 		return smp_load_acquire(&requester->posted) - requester->fetched;
 
@@ -93,8 +94,7 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	struct rxe_send_wqe wqe;
 	u64 length;
 
-	memcpy(&wqe, shared, sizeof(wqe));
-	barrier();
+	roce_ring_copy(&wqe, shared, sizeof(wqe));
 
 	request->wr_id = wqe.wr.wr_id;
 	request->opcode = wqe.wr.opcode;
@@ -114,8 +114,8 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 		request->sges = 0;
 		if (wqe.dma.length > qp->cap.max_inline_data)
 			return IB_WC_LOC_LEN_ERR;
-		memcpy(request->inline_data, shared->dma.inline_data,
-		       wqe.dma.length);
+		roce_ring_copy(request->inline_data, shared->dma.inline_data,
+			       wqe.dma.length);
 		request->length = wqe.dma.length;
 		return IB_WC_SUCCESS;
 	}
@@ -124,9 +124,8 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	if (request->sges > qp->cap.max_send_sge)
 		return IB_WC_LOC_QP_OP_ERR;
 	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
-	memcpy(request->sge, shared->dma.sge,
-	       request->sges * sizeof(struct ib_sge));
-	barrier();
+	roce_ring_copy(request->sge, shared->dma.sge,
+		       request->sges * sizeof(struct ib_sge));
 	length = sge_length(request->sge, request->sges);
 	if (length > ROCE_MAX_MESSAGE)
 		return IB_WC_LOC_LEN_ERR;
@@ -168,10 +167,11 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	request->status = IB_WC_SUCCESS;
 	if (roce_qp_is_user(qp)) {
 		u32 ahead = requester->fetched - requester->completed;
+		const struct rxe_send_wqe *wqe =
+			roce_ring_element(&requester->ring, ahead);
 
 		request->length = 0;
-		request->status = copy_wqe(qp,
-			roce_ring_element(&requester->ring, ahead), request);
+		request->status = copy_wqe(qp, wqe, request);
 	}
 	if (request->status == IB_WC_SUCCESS)
 		request->status = check_request(qp, request);
@@ -264,6 +264,7 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 		err = copy_work_request(qp, wr, roce_request(requester,
 							     requester->posted));
 	if (!err)
+		/* The engine reads the slot as soon as it sees the number. */
 		smp_store_release(&requester->posted, requester->posted + 1);
 	spin_unlock_irqrestore(&requester->post_lock, flags);
 	return err;

@@ -27,7 +27,7 @@
 
 /* What became of a request packet, besides a NAK code */
 enum verdict {
-	EXECUTED		= -1,
+	DONE			= -1,
 	NOT_READY		= -2,
 	INVALID			= ROCE_NAK_INVALID_REQUEST,
 	ACCESS_VIOLATION	= ROCE_NAK_REMOTE_ACCESS_ERROR,
@@ -139,7 +139,7 @@ static enum verdict execute_send(struct roce_qp *qp,
 
 		complete_receive(qp, &wc, packet);
 	}
-	return EXECUTED;
+	return DONE;
 }
 
 static bool remote_access_is_allowed(const struct roce_qp *qp, u32 rkey,
@@ -166,7 +166,7 @@ static enum verdict begin_write(struct roce_qp *qp,
 	responder->remaining = packet->length;
 	responder->placed = 0;
 	roce_count(qp->dev, rx_write_requests);
-	return EXECUTED;
+	return DONE;
 }
 
 static enum verdict execute_write(struct roce_qp *qp,
@@ -183,7 +183,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 		return NOT_READY;
 	if (flags & ROCE_IS_FIRST) {
 		verdict = begin_write(qp, packet);
-		if (verdict != EXECUTED)
+		if (verdict != DONE)
 			return verdict;
 	}
 	if (payload > responder->remaining ||
@@ -211,7 +211,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 
 		complete_receive(qp, &wc, packet);
 	}
-	return EXECUTED;
+	return DONE;
 }
 
 static struct roce_read *nth_read(const struct roce_qp *qp, u32 n)
@@ -255,7 +255,7 @@ static enum verdict check_read(struct roce_qp *qp,
 	if (!remote_access_is_allowed(qp, packet->rkey, packet->va,
 				      packet->length, IB_ACCESS_REMOTE_READ))
 		return ACCESS_VIOLATION;
-	return EXECUTED;
+	return DONE;
 }
 
 static enum verdict execute_read(struct roce_qp *qp,
@@ -268,13 +268,13 @@ static enum verdict execute_read(struct roce_qp *qp,
 	if (responder->read_count == qp->attr.max_dest_rd_atomic)
 		return INVALID;
 	verdict = check_read(qp, packet);
-	if (verdict != EXECUTED)
+	if (verdict != DONE)
 		return verdict;
 
 	roce_count(qp->dev, rx_read_requests);
 	responder->msn = roce_psn_add(responder->msn, 1);
 	queue_read(qp, packet);
-	return EXECUTED;
+	return DONE;
 }
 
 /* 9.7.4.1.2 and 9.7.4.1.6: the packet must go on where the last one ended. */
@@ -340,7 +340,7 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 	enum verdict verdict = execute(qp, packet);
 
 	switch (verdict) {
-	case EXECUTED:
+	case DONE:
 		executed(qp, packet);
 		return;
 	case NOT_READY:
@@ -381,7 +381,7 @@ static void repeat_read(struct roce_qp *qp, const struct roce_packet *packet)
 
 	if (!qp->attr.max_dest_rd_atomic ||
 	    roce_psn_diff(end, responder->psn) > 0 ||
-	    check_read(qp, packet) != EXECUTED)
+	    check_read(qp, packet) != DONE)
 		return;
 
 	while (responder->read_count) {

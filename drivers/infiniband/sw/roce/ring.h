@@ -75,6 +75,19 @@ static inline void *roce_ring_element(const struct roce_ring *ring, u32 ahead)
 	return ring->buf->data + (size_t)index * ring->element_size;
 }
 
+/**
+ * roce_ring_copy() - copy bytes out of an element, once
+ * @to: the copy, the only thing to be looked at afterwards
+ * @from: in an element
+ * @size: bytes
+ */
+static inline void roce_ring_copy(void *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	/* The compiler must not read the element again instead of the copy. */
+	barrier();
+}
+
 /** roce_ring_advance() - hand one element, produced or consumed, to the other side */
 static inline void roce_ring_advance(struct roce_ring *ring)
 {
