@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# roce: the module is built out of tree against KDIR; Kbuild says of what.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KRELEASE = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)
+
+all: modules
+
+modules: $(KDIR)
+	+$(KMAKE) modules
+
+install: modules
+	+$(KMAKE) INSTALL_MOD_DIR=extra modules_install
+	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KRELEASE)
+
+clean: $(KDIR)
+	+$(KMAKE) clean
+
+$(KDIR):
+	@echo "No kernel headers in $(KDIR)." >&2
+	@echo "Install the package linux-headers-$$(uname -r), or say KDIR=FOLDER." >&2
+	@false
+
+demo:
+	@tools/demo
+
+kunit:
+	@tools/kunit
+
+check:
+	@tools/check
+
+soak:
+	@tools/check --soak
+
+lint:
+	@tools/lint
+
+vm:
+	@tools/vm/shell
+
+help:
+	@echo 'make           build roce.ko for the kernel in KDIR (this one: $(KDIR))'
+	@echo 'make install   install it there (INSTALL_MOD_PATH=DIR: below DIR)'
+	@echo 'make clean     remove what make left in the tree'
+	@echo
+	@echo 'In a virtual machine; everything these need, they fetch and build themselves:'
+	@echo 'make demo      two hosts, one link, RDMA between them'
+	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock)'
+	@echo 'make kunit     the KUnit suites'
+	@echo 'make check     build matrix, lint, KUnit, integration, interop, smoke'
+	@echo 'make soak      the same and the long tests'
+	@echo 'make lint      checkpatch and shellcheck'
+	@echo
+	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
+
+.PHONY: all modules install clean demo kunit check soak lint vm help
