@@ -99,7 +99,7 @@ static bool handle_notes(struct side *s, bool *ended)
 /* The peer sees sends arrive by itself; of the rest it has to be told. */
 static bool needs_announcement(const struct round *r)
 {
-	return r->flags & ROUND_LOSSY || r->op == OP_MIX ||
+	return r->flags & ROUND_LOSSY || r->op >= OP_MIX ||
 	       !op_takes_recv(r->op);
 }
 
@@ -260,19 +260,29 @@ static void check_rest(struct side *s)
 			     qp_state_str(qp_state(s->flows[i].qp)));
 }
 
+static void post_first(struct side *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->r->qps; i++)
+		rx_post_first(s, &s->flows[i]);
+}
+
+/* The receives of an RNR round come when requests are on their way already. */
 static void prepare(struct side *s)
 {
 	bool late = s->r->flags & ROUND_RNR;
 	uint32_t i;
 
-	if (late) {
-		line_barrier(s->line);
-		sleep_ms(30);
-	}
 	for (i = 0; i < s->r->qps; i++)
 		rx_prepare(s, &s->flows[i]);
 	if (!late)
-		line_barrier(s->line);
+		post_first(s);
+	line_barrier(s->line);
+	if (late && s->flows[0].rx.active) {
+		sleep_ms(30);
+		post_first(s);
+	}
 }
 
 static uint32_t count_lost(struct side *s)
@@ -293,10 +303,7 @@ void round_run(struct port *port, int line, bool server, const struct round *r)
 
 	side_create(&s);
 	s.begin = seconds();
-	if (r->flags & ROUND_RNR && !server && !(r->flags & ROUND_BIDIR))
-		line_barrier(line);
-	else
-		prepare(&s);
+	prepare(&s);
 	while (!finished(&s))
 		if (!step(&s, &ended))
 			idle(&s, &ended);

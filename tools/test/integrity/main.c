@@ -181,7 +181,7 @@ static void usage(void)
 	     "ADDRESS: a path with a slash (UNIX socket) or host:port\n"
 	     "lists, comma separated; the rounds are their product:\n"
 	     "  --types   rc uc ud                               (rc)\n"
-	     "  --ops     send send_imm write write_imm read mix (send)\n"
+	     "  --ops     send send_imm write write_imm read mix push (send)\n"
 	     "  --sizes   bytes, 64k, 8m, mtu, mtu-1, mtu+1      (4096)\n"
 	     "  --mtus    256 512 1024 2048 4096 auto            (auto)\n"
 	     "  --layouts one odd uneven holes many tiny         (one)\n"
@@ -289,12 +289,12 @@ static bool possible(const struct round *r)
 
 	if (inlined && (r->size > 400 || r->op == OP_READ))
 		return false;
-	if (r->flags & (ROUND_RNR | ROUND_SOLICITED) && r->op != OP_MIX &&
+	if (r->flags & (ROUND_RNR | ROUND_SOLICITED) && r->op < OP_MIX &&
 	    !op_takes_recv(r->op))
 		return false;
 	if (r->qp_type == IBV_QPT_RC)
 		return !(r->flags & ROUND_LOSSY);
-	if (r->op == OP_READ || r->op == OP_MIX)
+	if (r->op == OP_READ || r->op >= OP_MIX)
 		return false;
 	if (r->flags & ROUND_LOSSY && (r->size < 8 || !op_takes_recv(r->op) ||
 				       r->op == OP_WRITE_IMM))

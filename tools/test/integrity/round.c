@@ -7,7 +7,7 @@
 #include "round.h"
 
 const char *const op_names[] = {
-	"send", "send_imm", "write", "write_imm", "read", "mix", NULL
+	"send", "send_imm", "write", "write_imm", "read", "mix", "push", NULL
 };
 
 const char *const layout_names[] = {
@@ -52,7 +52,15 @@ enum op round_op(const struct round *r, uint32_t i)
 		OP_SEND_IMM, OP_READ,
 	};
 
-	return r->op == OP_MIX ? mix[i % ARRAY_SIZE(mix)] : r->op;
+	static const enum op push[] = {
+		OP_WRITE, OP_SEND, OP_WRITE_IMM, OP_WRITE, OP_SEND_IMM,
+	};
+
+	if (r->op == OP_MIX)
+		return mix[i % ARRAY_SIZE(mix)];
+	if (r->op == OP_PUSH)
+		return push[i % ARRAY_SIZE(push)];
+	return r->op;
 }
 
 bool op_takes_recv(enum op op)

@@ -27,6 +27,7 @@ enum op {
 	OP_WRITE_IMM,
 	OP_READ,
 	OP_MIX,			/* all of them in turn */
+	OP_PUSH,		/* all but reads in turn */
 	OP_COUNT
 };
 

@@ -56,30 +56,49 @@ static void post_recv(struct side *s, struct flow *f, uint32_t i)
 		fail(s, "ibv_post_recv %u: %s", i, strerror(err));
 }
 
-static void prepare_slot(struct side *s, struct flow *f, uint32_t i)
+static void prepare_memory(struct side *s, struct flow *f, uint32_t i)
 {
-	enum op op = round_op(s->r, i);
 	struct pieces p;
 
 	poison(rx_slot(s, f, i), s->stride);
-	if (op == OP_READ) {
-		write_pieces(s, f, i, &p);
-		pattern_fill(s->expected, s->r->size,
-			     pattern_key(s->r, !s->server, f->index, i));
-		pattern_scatter(&p, s->expected);
-	} else if (op_takes_recv(op)) {
+	if (round_op(s->r, i) != OP_READ)
+		return;
+	write_pieces(s, f, i, &p);
+	pattern_fill(s->expected, s->r->size,
+		     pattern_key(s->r, !s->server, f->index, i));
+	pattern_scatter(&p, s->expected);
+}
+
+static void prepare_slot(struct side *s, struct flow *f, uint32_t i)
+{
+	prepare_memory(s, f, i);
+	if (op_takes_recv(round_op(s->r, i)))
 		post_recv(s, f, i);
-	}
+}
+
+static uint32_t first_slots(struct side *s, struct flow *f)
+{
+	if (!f->rx.active)
+		return 0;
+	return lossy(s) ? s->r->depth : min(s->r->depth, s->r->count);
 }
 
 void rx_prepare(struct side *s, struct flow *f)
 {
-	uint32_t limit = lossy(s) ? s->r->depth : min(s->r->depth, s->r->count);
+	uint32_t i;
 
-	if (!f->rx.active)
-		return;
-	while (f->rx.posted < limit)
-		prepare_slot(s, f, f->rx.posted++);
+	for (i = 0; i < first_slots(s, f); i++)
+		prepare_memory(s, f, i);
+}
+
+void rx_post_first(struct side *s, struct flow *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < first_slots(s, f); i++)
+		if (op_takes_recv(round_op(s->r, i)))
+			post_recv(s, f, i);
+	f->rx.posted = first_slots(s, f);
 }
 
 static void check_metadata(struct side *s, struct flow *f, uint32_t i,

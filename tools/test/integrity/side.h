@@ -82,7 +82,9 @@ void tx_post(struct side *s, struct flow *f);
 void tx_completion(struct side *s, const struct ibv_wc *wc);
 
 /* rx.c */
+/* The memory first, for a write may land before its receive is posted. */
 void rx_prepare(struct side *s, struct flow *f);
+void rx_post_first(struct side *s, struct flow *f);
 void rx_completion(struct side *s, const struct ibv_wc *wc);
 /* Verifies what can be verified; returns whether there was something. */
 bool rx_process(struct side *s, struct flow *f);

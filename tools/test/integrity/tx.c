@@ -30,7 +30,7 @@ static bool wants_solicited(struct side *s, uint32_t i)
 	if (!(s->r->flags & ROUND_SOLICITED) ||
 	    !op_takes_recv(round_op(s->r, i)))
 		return false;
-	return s->r->op == OP_MIX || i == s->r->count - 1 ||
+	return s->r->op >= OP_MIX || i == s->r->count - 1 ||
 	       i % max(s->r->depth / 2, 1u) == 0;
 }
 

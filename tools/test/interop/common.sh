@@ -42,9 +42,15 @@ single_packets
 netem "$NS_A" "$VETH_A" loss 1%
 netem "$NS_B" "$VETH_B" loss 1%
 for family in -4 -6; do
+	# rxe completes a read although responses of it were lost, and leaves a
+	# hole: reads under loss only where roce reads.
 	check "$over over IPv${family#-}: RC under 1% loss" \
-		integrity_pair $family --ops mix --sizes 100,20000 --qps 2 \
-		--flags bidir --count 28 --timeout 12 --depth 8
+		integrity_pair $family --ops push --sizes 100,20000 --qps 2 \
+		--flags bidir --count 30 --timeout 12 --depth 8
+	[[ $LINK_TYPE_B != roce ]] ||
+		check "$over over IPv${family#-}: reads under 1% loss" \
+			integrity_pair $family --ops read,mix --sizes 100,20000 \
+			--qps 2 --count 28 --timeout 12 --depth 8
 done
 check "$over: UD under 1% loss" \
 	integrity_pair --types ud --ops send --sizes 900 --count 300 --flags lossy

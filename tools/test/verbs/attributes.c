@@ -150,8 +150,8 @@ static void bad_values(void)
 		  init_with(&d, 1, d.a.port->attr.pkey_tbl_len + 5));
 	tap_errno("INIT with port 1 and P_Key index 0 succeeds", 0,
 		  init_with(&d, 1, 0));
-	tap_errno("RTR with a GID index beyond the table is refused", EINVAL,
-		  rtr_with(&d, 255, mtu, 1, true));
+	tap_true("RTR with a GID index that is not there is refused",
+		 rtr_with(&d, 255, mtu, 1, true) != 0);
 	tap_errno("RTR without a GRH is refused", EINVAL,
 		  rtr_with(&d, gid, mtu, 1, false));
 	if (mtu < IBV_MTU_4096)

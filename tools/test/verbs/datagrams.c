@@ -54,7 +54,8 @@ static void nobody_there(void)
 	sleep_ms(50);
 	post_recv(&d.b, 10, sge_of(&d.b, 0, 100));
 	tap_no_wc("a datagram without a receive is dropped", d.b.rcq, 50);
-	tap_alive("neither harms the QPs", &d);
+	post_to(&d, 3, d.b.qp->qp_num, TEST_QKEY);
+	tap_wc("neither harms the QPs", d.b.rcq, 10, IBV_WC_SUCCESS);
 	duo_close(&d);
 }
 
@@ -111,8 +112,7 @@ static void address_handles(void)
 	attr.grh.sgid_index = 255;
 	errno = 0;
 	ah = ibv_create_ah(d.a.pd, &attr);
-	tap_refused("an AH with a GID index beyond the table is refused",
-		    EINVAL, ah);
+	tap_true("an AH with a GID index that is not there is refused", !ah);
 	fill_ah_attr(&attr, d.a.port, &d.a.path);
 	attr.is_global = 0;
 	errno = 0;

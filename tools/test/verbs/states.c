@@ -8,9 +8,9 @@
 
 #define STATES 7	/* RESET INIT RTR RTS SQD SQE ERR */
 
-/* RC: allowed[from][to], by the table of the specification */
+/* RC: allowed[from][to], by the specification and ib_core's table */
 static const bool allowed[STATES][STATES] = {
-	[IBV_QPS_RESET] = { [IBV_QPS_RESET] = 1, [IBV_QPS_INIT] = 1, [IBV_QPS_ERR] = 1 },
+	[IBV_QPS_RESET] = { [IBV_QPS_RESET] = 1, [IBV_QPS_INIT] = 1 },
 	[IBV_QPS_INIT] = { [IBV_QPS_RESET] = 1, [IBV_QPS_INIT] = 1,
 			   [IBV_QPS_RTR] = 1, [IBV_QPS_ERR] = 1 },
 	[IBV_QPS_RTR] = { [IBV_QPS_RESET] = 1, [IBV_QPS_RTS] = 1, [IBV_QPS_ERR] = 1 },
@@ -47,8 +47,10 @@ static void put(struct end *e, enum ibv_qp_state state)
 	unsigned int i;
 
 	qp_to_state(e->qp, IBV_QPS_RESET);
-	if (state == IBV_QPS_ERR)
-		qp_to_state(e->qp, IBV_QPS_ERR);
+	if (state == IBV_QPS_ERR) {
+		go(e, from, IBV_QPS_INIT);
+		go(e, from, IBV_QPS_ERR);
+	}
 	for (i = 0; state < IBV_QPS_SQE && i < ARRAY_SIZE(way) &&
 	     from != state; i++) {
 		if (go(e, from, way[i]))
