@@ -69,20 +69,25 @@ static struct roce_qp *find_qp(struct net *net, const struct sk_buff *skb, u32 q
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
 
+static void drop(struct net *net, struct sk_buff *skb, enum roce_counter why)
+{
+	struct roce_device *dev = find_device(net, skb);
+
+	if (dev)
+		this_cpu_inc(dev->counters->value[why]);
+	kfree_skb(skb);
+}
+
 /* Consumes the sk_buff. */
 static void receive_run(struct net *net, struct sk_buff *skb, u32 qpn,
 			bool response)
 {
 	struct roce_engine *engine;
-	struct roce_device *dev;
 	struct roce_qp *qp;
 
 	qp = find_qp(net, skb, qpn);
 	if (!qp) {
-		dev = find_device(net, skb);
-		if (dev)
-			roce_count(dev, rx_dropped_no_qp);
-		kfree_skb(skb);
+		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
 		return;
 	}
 
@@ -141,10 +146,14 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	u32 segment;
 
 	segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : end;
-	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5)
-		goto drop;
-	if (!segment || !read_bth(skb, offset, &qpn, &response))
-		goto drop;
+	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
+		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
+		return;
+	}
+	if (!segment || !read_bth(skb, offset, &qpn, &response)) {
+		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
+		return;
+	}
 	detach_from_stack(skb);
 
 	*run = (struct roce_run) {
@@ -164,9 +173,11 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 		/* The run ends here, and another one begins. */
 		rest = skb_clone(skb, GFP_ATOMIC);
 		run->end = offset;
-		receive_run(net, skb, qpn, response);
-		if (!rest)
+		if (!rest) {
+			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
+		}
+		receive_run(net, skb, qpn, response);
 		skb = rest;
 		run = roce_run(skb);
 		run->offset = offset;
@@ -176,10 +187,6 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	}
 	run->end = end;
 	receive_run(net, skb, qpn, response);
-	return;
-
-drop:
-	kfree_skb(skb);
 }
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)

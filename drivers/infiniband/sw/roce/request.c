@@ -47,19 +47,15 @@ static u32 requests_waiting(const struct roce_qp *qp)
 	u32 in_work = requester->fetched - requester->completed;
 	u32 used;
 
-	/* Pairs with the release in roce_request_post(). */
-	if (!roce_qp_is_user(qp))
-		return smp_load_acquire(&requester->posted) - requester->fetched;
+	if (!roce_qp_is_user(qp)) {
+		/* Pairs with the release in roce_request_post(). */
+		used = smp_load_acquire(&requester->posted);
+		return used - requester->fetched;
+	}
 
 	/* A program may have moved its index back behind what was fetched. */
 	used = roce_ring_used(&requester->ring);
 	return used > in_work ? used - in_work : 0;
-}
-
-/** roce_request_pending() - whether roce_request_fetch() would find one */
-bool roce_request_pending(const struct roce_qp *qp)
-{
-	return requests_waiting(qp) > 0;
 }
 
 static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode)

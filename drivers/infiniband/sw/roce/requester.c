@@ -269,6 +269,83 @@ static u16 source_port(const struct roce_qp *qp, const struct roce_av *av,
 	       qp->source_port;
 }
 
+/**
+ * roce_requester_go_back() - send again from the oldest unacknowledged packet on
+ * @qp: its requester is owned by the caller
+ */
+void roce_requester_go_back(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->psn = requester->unacked_psn;
+	requester->current_request = requester->completed;
+	requester->ack_request_psn = requester->psn;
+	requester->reads = 0;
+	requester->recovering = true;
+	expect_progress(qp);
+}
+
+/**
+ * roce_requester_retry() - go back, and count it against the retry limit
+ * @qp: its requester is owned by the caller, with a request outstanding
+ *
+ * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
+ */
+void roce_requester_retry(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!requester->retries) {
+		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	requester->retries--;
+	roce_requester_go_back(qp);
+}
+
+/**
+ * roce_requester_progressed() - the responder acknowledged something new
+ * @qp: its requester is owned by the caller
+ */
+void roce_requester_progressed(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->recovering = false;
+	requester->retries = qp->attr.retry_cnt;
+	requester->rnr_retries = qp->attr.rnr_retry;
+	expect_progress(qp);
+}
+
+static void flush(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	while (requester->completed != requester->fetched ||
+	       roce_request_fetch(qp))
+		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+	requester->current_request = requester->fetched;
+	requester->psn = requester->next_psn;
+	requester->limit_psn = requester->next_psn;
+	requester->unacked_psn = requester->next_psn;
+	requester->reads = 0;
+}
+
+/**
+ * roce_requester_fail() - the oldest request failed
+ * @qp: its requester is owned by the caller, with a request outstanding
+ * @status: why
+ *
+ * The rest is flushed: of a connected QP, which goes to the error state, or of
+ * the send queue of a datagram QP alone (IBA volume 1, 10.3.1).
+ */
+void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
+{
+	roce_request_complete(qp, status);
+	roce_qp_set_error(qp, roce_qp_is_datagram(qp) ? IB_QPS_SQE : IB_QPS_ERR);
+	flush(qp);
+}
+
 /*
  * Hand a train to the network. A netdev that takes no more is no loss: the
  * cursor goes back to where the train began, and the engine waits.
@@ -430,20 +507,6 @@ static void arm_ack_timer(struct roce_qp *qp)
 		mod_timer(&requester->ack_timer, requester->ack_deadline);
 }
 
-static void flush(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	while (requester->completed != requester->fetched ||
-	       roce_request_fetch(qp))
-		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
-	requester->current_request = requester->fetched;
-	requester->psn = requester->next_psn;
-	requester->limit_psn = requester->next_psn;
-	requester->unacked_psn = requester->next_psn;
-	requester->reads = 0;
-}
-
 static void check_drained(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -483,68 +546,6 @@ static const struct roce_engine_ops requester_ops = {
 	.receive = roce_completer_receive,
 	.advance = advance,
 };
-
-/**
- * roce_requester_go_back() - send again from the oldest unacknowledged packet on
- * @qp: its requester is owned by the caller
- */
-void roce_requester_go_back(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	requester->psn = requester->unacked_psn;
-	requester->current_request = requester->completed;
-	requester->ack_request_psn = requester->psn;
-	requester->reads = 0;
-	requester->recovering = true;
-	expect_progress(qp);
-}
-
-/**
- * roce_requester_retry() - go back, and count it against the retry limit
- * @qp: its requester is owned by the caller, with a request outstanding
- *
- * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
- */
-void roce_requester_retry(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	if (!requester->retries) {
-		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
-		return;
-	}
-	requester->retries--;
-	roce_requester_go_back(qp);
-}
-
-/**
- * roce_requester_progressed() - the responder acknowledged something new
- * @qp: its requester is owned by the caller
- */
-void roce_requester_progressed(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	requester->recovering = false;
-	requester->retries = qp->attr.retry_cnt;
-	requester->rnr_retries = qp->attr.rnr_retry;
-	expect_progress(qp);
-}
-
-/**
- * roce_requester_fail() - the oldest request failed
- * @qp: its requester is owned by the caller, with a request outstanding
- * @status: why
- *
- * The rest is flushed: of a connected QP, which goes to the error state, or of
- * the send queue of a datagram QP alone (IBA volume 1, 10.3.1).
- */
-void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
-{
-	roce_request_complete(qp, status);
-	roce_qp_set_error(qp, roce_qp_is_datagram(qp) ? IB_QPS_SQE : IB_QPS_ERR);
-}
 
 static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 {

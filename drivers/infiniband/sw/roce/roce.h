@@ -25,7 +25,7 @@
 #define ROCE_MAX_MR		0x40000
 #define ROCE_MAX_PD		0x8000
 #define ROCE_MAX_AH		0x10000
-#define ROCE_MAX_QP_WR		0x4000
+#define ROCE_MAX_QP_WR		0x3fff
 #define ROCE_MAX_CQE		0x3ffff
 #define ROCE_MAX_SGE		32
 #define ROCE_MAX_INLINE		(ROCE_MAX_SGE * sizeof(struct ib_sge))

@@ -109,13 +109,15 @@ static int output(struct net *net, const struct roce_av *av, struct sk_buff *skb
 
 /*
  * The ICRC covers the identification of each IPv4 packet. Software segmentation
- * counts it up; nothing obliges a NIC to. Virtual devices pass a train on whole.
+ * counts it up; nothing obliges a NIC to. A virtual device with nothing below
+ * it passes a train on whole.
  */
 static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
 			const struct net_device *netdev)
 {
-	return !av->ipv6 && skb_is_gso(skb) && netdev->dev.parent &&
-	       netdev->features & NETIF_F_GSO_UDP_L4;
+	return !av->ipv6 && skb_is_gso(skb) &&
+	       netdev->features & NETIF_F_GSO_UDP_L4 &&
+	       (netdev->dev.parent || !list_empty(&netdev->adj_list.lower));
 }
 
 static int cut_and_output(struct net *net, const struct roce_av *av,
