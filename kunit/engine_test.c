@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/kthread.h>
+
+#include "engine.h"
+#include "fixture.h"
+
+#define THREADS		3
+#define PACKETS		300
+
+/**
+ * struct bench - an engine that does nothing but notice
+ * @engine: the engine
+ * @running: owners at this moment
+ * @overlaps: how often there was more than one
+ * @received: packets
+ * @next: number of the next packet of each sender
+ * @disorder: packets that did not come in the order of their sender
+ * @advanced: times that it was asked to advance
+ * @to_do: times that it will say that there is more to do
+ * @in_receive: called for each packet received, or NULL
+ */
+struct bench {
+	struct roce_engine engine;
+	atomic_t running;
+	atomic_t overlaps;
+	u32 received;
+	u32 next[THREADS];
+	u32 disorder;
+	u32 advanced;
+	u32 to_do;
+	void (*in_receive)(struct bench *bench);
+};
+
+/* In the control block of a packet */
+struct label {
+	u32 sender;
+	u32 number;
+};
+
+static struct label *label(struct sk_buff *skb)
+{
+	return (struct label *)skb->cb;
+}
+
+static void begin(struct bench *bench)
+{
+	if (atomic_inc_return(&bench->running) != 1)
+		atomic_inc(&bench->overlaps);
+}
+
+static void receive(struct roce_engine *engine, struct sk_buff *skb)
+{
+	struct bench *bench = container_of(engine, struct bench, engine);
+
+	begin(bench);
+	if (label(skb)->number != bench->next[label(skb)->sender]++)
+		bench->disorder++;
+	bench->received++;
+	consume_skb(skb);
+	if (bench->in_receive)
+		bench->in_receive(bench);
+	atomic_dec(&bench->running);
+}
+
+static bool advance(struct roce_engine *engine)
+{
+	struct bench *bench = container_of(engine, struct bench, engine);
+	bool more;
+
+	begin(bench);
+	bench->advanced++;
+	more = bench->to_do;
+	if (more)
+		bench->to_do--;
+	atomic_dec(&bench->running);
+	return more;
+}
+
+static const struct roce_engine_ops ops = {
+	.receive = receive,
+	.advance = advance,
+};
+
+static bool send(struct bench *bench, u32 sender, u32 number)
+{
+	struct sk_buff *skb = alloc_skb(16, GFP_ATOMIC);
+	bool taken;
+
+	if (!skb)
+		return false;
+	label(skb)->sender = sender;
+	label(skb)->number = number;
+	local_bh_disable();
+	taken = roce_engine_receive(&bench->engine, skb);
+	local_bh_enable();
+	if (!taken)
+		kfree_skb(skb);
+	return taken;
+}
+
+static void run(struct bench *bench)
+{
+	local_bh_disable();
+	roce_engine_run(&bench->engine);
+	local_bh_enable();
+}
+
+static bool becomes(u32 *value, u32 wanted)
+{
+	int tries = 2000;
+
+	while (READ_ONCE(*value) != wanted && --tries)
+		usleep_range(1000, 1500);
+	return tries;
+}
+
+static void it_advances_until_there_is_nothing_to_do(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->to_do = 5;
+	run(bench);
+	KUNIT_EXPECT_EQ(test, bench->advanced, 6);
+	KUNIT_EXPECT_FALSE(test, bench->engine.owned);
+}
+
+static void a_packet_is_received_at_once(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, send(bench, 0, 0));
+	KUNIT_EXPECT_EQ(test, bench->received, 1);
+	KUNIT_EXPECT_EQ(test, bench->advanced, 1);
+}
+
+static void send_three_more(struct bench *bench)
+{
+	u32 i;
+
+	if (bench->received != 1)
+		return;
+	for (i = 1; i <= 3; i++)
+		send(bench, 0, i);
+}
+
+static void packets_that_come_meanwhile_keep_their_order(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->in_receive = send_three_more;
+	send(bench, 0, 0);
+	KUNIT_EXPECT_EQ(test, bench->received, 4);
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
+}
+
+static void wish_once(struct bench *bench)
+{
+	bench->in_receive = NULL;
+	run(bench);
+}
+
+static void a_wish_that_comes_meanwhile_is_granted(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->in_receive = wish_once;
+	send(bench, 0, 0);
+	KUNIT_EXPECT_EQ(test, bench->advanced, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
+}
+
+static void what_exceeds_the_budget_continues_later(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	u32 at_once;
+
+	bench->to_do = 100;
+	local_bh_disable();
+	roce_engine_run(&bench->engine);
+	at_once = bench->advanced;
+	local_bh_enable();
+	KUNIT_EXPECT_GT(test, at_once, 0);
+	KUNIT_EXPECT_LT(test, at_once, 100);
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->to_do, 0));
+}
+
+static void a_claimed_engine_does_not_run(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	roce_engine_claim(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, send(bench, 0, 0));
+	KUNIT_EXPECT_TRUE(test, send(bench, 0, 1));
+	run(bench);
+	KUNIT_EXPECT_EQ(test, bench->received, 0);
+	KUNIT_EXPECT_EQ(test, bench->advanced, 0);
+
+	roce_engine_release(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, 2));
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+}
+
+static void a_wish_during_a_claim_is_granted_afterwards(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	roce_engine_claim(&bench->engine);
+	run(bench);
+	roce_engine_release(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->advanced, 1));
+}
+
+static void the_inbox_is_bounded(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	u32 n = 0;
+
+	roce_engine_claim(&bench->engine);
+	while (n < 100000 && send(bench, 0, n))
+		n++;
+	KUNIT_EXPECT_EQ(test, n, 1024);
+	roce_engine_release(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, n));
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+}
+
+/* Leaks would be found by kmemleak. */
+static void what_was_not_received_goes_with_the_engine(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	roce_engine_claim(&bench->engine);
+	send(bench, 0, 0);
+	roce_engine_destroy(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&bench->engine.inbox));
+	KUNIT_EXPECT_EQ(test, bench->received, 0);
+}
+
+struct sender {
+	struct bench *bench;
+	u32 number;
+	struct task_struct *thread;
+	u32 sent;
+};
+
+static int send_all(void *context)
+{
+	struct sender *sender = context;
+
+	while (sender->sent < PACKETS) {
+		if (send(sender->bench, sender->number, sender->sent))
+			sender->sent++;
+		if (sender->sent % 7 == 0)
+			run(sender->bench);
+		cond_resched();
+	}
+	while (!kthread_should_stop())
+		usleep_range(100, 200);
+	return 0;
+}
+
+static void many_senders_make_one_owner(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct sender senders[THREADS];
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		senders[i] = (struct sender) { .bench = bench, .number = i };
+		senders[i].thread = kthread_run(send_all, &senders[i],
+						"roce_kunit/%d", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, senders[i].thread);
+	}
+	for (i = 0; i < 20; i++) {
+		roce_engine_claim(&bench->engine);
+		begin(bench);
+		atomic_dec(&bench->running);
+		roce_engine_release(&bench->engine);
+		usleep_range(500, 1000);
+	}
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, THREADS * PACKETS));
+	for (i = 0; i < THREADS; i++)
+		kthread_stop(senders[i].thread);
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
+}
+
+static int make_bench(struct kunit *test)
+{
+	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, bench);
+	roce_engine_init(&bench->engine, &ops);
+	test->priv = bench;
+	return 0;
+}
+
+static void destroy_engine(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	if (bench)
+		roce_engine_destroy(&bench->engine);
+}
+
+static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(it_advances_until_there_is_nothing_to_do),
+	KUNIT_CASE(a_packet_is_received_at_once),
+	KUNIT_CASE(packets_that_come_meanwhile_keep_their_order),
+	KUNIT_CASE(a_wish_that_comes_meanwhile_is_granted),
+	KUNIT_CASE(what_exceeds_the_budget_continues_later),
+	KUNIT_CASE(a_claimed_engine_does_not_run),
+	KUNIT_CASE(a_wish_during_a_claim_is_granted_afterwards),
+	KUNIT_CASE(the_inbox_is_bounded),
+	KUNIT_CASE(what_was_not_received_goes_with_the_engine),
+	KUNIT_CASE(many_senders_make_one_owner),
+	{}
+};
+
+static struct kunit_suite engine_suite = {
+	.name = "roce_engine",
+	.init = make_bench,
+	.exit = destroy_engine,
+	.test_cases = engine_cases,
+};
+
+kunit_test_suite(engine_suite);

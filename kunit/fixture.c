@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/crc32.h>
+#include <linux/inet.h>
+#include <linux/prandom.h>
+#include <linux/unaligned.h>
+#include <linux/vmalloc.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_cache.h>
+
+#include "fixture.h"
+
+/*
+ * An entry of the core's GID table: the core finds the reference count in front
+ * of the attribute. The test's own reference is never given up.
+ */
+struct gid_entry {
+	struct kref kref;
+	struct work_struct del_work;
+	struct ib_gid_attr attr;
+	void *rest_of_what_the_core_has[4];
+};
+
+static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	attr->state = IB_PORT_ACTIVE;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = IB_MTU_4096;
+	return 0;
+}
+
+static enum rdma_link_layer get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int send_nothing(struct roce_qp *qp, struct roce_av *av,
+			struct roce_train *train)
+{
+	roce_train_drop(train);
+	return 0;
+}
+
+static void free_device(void *context)
+{
+	struct roce_device *dev = context;
+
+	/* Address vectors may still be on their way to be freed. */
+	rcu_barrier();
+	roce_mr_table_destroy(dev);
+	xa_destroy(&dev->address_vectors);
+	free_percpu(dev->counters);
+	dev->ibdev.port_data = NULL;
+	ib_dealloc_device(&dev->ibdev);
+}
+
+/**
+ * fixture_device() - a device without a netdev
+ * @test: to which it belongs
+ *
+ * What its QPs send is dropped, unless the test sets its send function.
+ */
+struct roce_device *fixture_device(struct kunit *test)
+{
+	struct ib_port_data *ports;
+	struct roce_device *dev;
+
+	ports = kunit_kcalloc(test, 2, sizeof(*ports), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ports);
+	ports[1].immutable.core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+
+	dev = ib_alloc_device(roce_device, ibdev);
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev_set_name(&dev->ibdev.dev, "kunit");
+	dev->counters = alloc_percpu(struct roce_counters);
+	KUNIT_ASSERT_NOT_NULL(test, dev->counters);
+	KUNIT_ASSERT_EQ(test, roce_mr_table_init(dev), 0);
+	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
+	dev->net = &init_net;
+	dev->send = send_nothing;
+
+	ib_set_device_ops(&dev->ibdev, &roce_device_ops);
+	dev->ibdev.ops.dealloc_driver = NULL;
+	dev->ibdev.ops.query_port = query_port;
+	dev->ibdev.ops.get_link_layer = get_link_layer;
+	dev->ibdev.phys_port_cnt = 1;
+	dev->ibdev.num_comp_vectors = 1;
+	dev->ibdev.port_data = ports;
+
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, free_device, dev));
+	return dev;
+}
+
+/**
+ * fixture_counter() - what a counter of a device says
+ * @dev: the device
+ * @counter: which one
+ */
+u64 fixture_counter(struct roce_device *dev, enum roce_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(dev->counters, cpu)->value[counter];
+	return sum;
+}
+
+static void free_pd(void *context)
+{
+	struct roce_pd *pd = context;
+
+	roce_dealloc_pd(&pd->ibpd, NULL);
+}
+
+struct roce_pd *fixture_pd(struct kunit *test, struct roce_device *dev)
+{
+	struct roce_pd *pd = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, pd);
+	pd->ibpd.device = &dev->ibdev;
+	KUNIT_ASSERT_EQ(test, roce_alloc_pd(&pd->ibpd, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_pd, pd), 0);
+	return pd;
+}
+
+static void free_mr(void *context)
+{
+	struct roce_mr *mr = context;
+
+	roce_dereg_mr(&mr->ibmr, NULL);
+}
+
+struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int access)
+{
+	struct ib_mr *ibmr = roce_get_dma_mr(&pd->ibpd, access);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_mr,
+							   to_roce_mr(ibmr)));
+	return to_roce_mr(ibmr);
+}
+
+static void free_cq(void *context)
+{
+	struct roce_cq *cq = context;
+
+	roce_destroy_cq(&cq->ibcq, NULL);
+}
+
+struct roce_cq *fixture_cq(struct kunit *test, struct roce_device *dev, int cqe)
+{
+	struct roce_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+	struct ib_cq_init_attr attr = { .cqe = cqe };
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &dev->ibdev;
+	KUNIT_ASSERT_EQ(test, roce_create_cq(&cq->ibcq, &attr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_cq, cq), 0);
+	return cq;
+}
+
+static void free_qp(void *context)
+{
+	struct roce_qp *qp = context;
+
+	roce_destroy_qp(&qp->ibqp, NULL);
+}
+
+/**
+ * fixture_qp() - a QP of a kernel consumer, in the RESET state
+ * @test: to which it belongs
+ * @pd: its protection domain
+ * @attr: what is wanted
+ */
+struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
+			   const struct fixture_qp_attr *attr)
+{
+	struct roce_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+	struct ib_qp_init_attr init = {
+		.qp_type = attr->type,
+		.send_cq = &attr->send_cq->ibcq,
+		.recv_cq = &attr->recv_cq->ibcq,
+		.cap = attr->cap,
+		.port_num = 1,
+		.sq_sig_type = attr->signal_all ? IB_SIGNAL_ALL_WR :
+						  IB_SIGNAL_REQ_WR,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->ibqp.device = pd->ibpd.device;
+	qp->ibqp.pd = &pd->ibpd;
+	qp->ibqp.qp_type = init.qp_type;
+	qp->ibqp.send_cq = init.send_cq;
+	qp->ibqp.recv_cq = init.recv_cq;
+	qp->ibqp.event_handler = attr->event_handler;
+	qp->ibqp.qp_context = attr->context;
+	KUNIT_ASSERT_EQ(test, roce_create_qp(&qp->ibqp, &init, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_qp, qp), 0);
+	return qp;
+}
+
+/**
+ * fixture_make_user() - let the test be the program that owns a QP
+ * @test: the test
+ * @qp: just made
+ *
+ * Its send queue becomes a ring, which the test fills as a program would.
+ */
+void fixture_make_user(struct kunit *test, struct roce_qp *qp)
+{
+	size_t room = max_t(size_t, qp->cap.max_send_sge * sizeof(struct rxe_sge),
+			    qp->cap.max_inline_data);
+
+	KUNIT_ASSERT_EQ(test, 0,
+			roce_ring_init(&qp->requester.ring, qp->cap.max_send_wr,
+				       sizeof(struct rxe_send_wqe) + room,
+				       false, NULL, NULL));
+	/* The driver only looks whether there is one. */
+	qp->ibqp.uobject = kunit_kzalloc(test, 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->ibqp.uobject);
+}
+
+static void parse_address(struct kunit *test, const char *text,
+			  struct in6_addr *address)
+{
+	u8 ipv4[4];
+
+	if (in4_pton(text, -1, ipv4, -1, NULL))
+		ipv6_addr_set_v4mapped(get_unaligned((__be32 *)ipv4), address);
+	else
+		KUNIT_ASSERT_TRUE(test, in6_pton(text, -1, address->s6_addr, -1,
+						 NULL));
+}
+
+/**
+ * fixture_gid() - an address of a device
+ * @test: to which it belongs
+ * @dev: the device
+ * @address: IPv4 or IPv6
+ */
+struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,
+				const char *address)
+{
+	struct gid_entry *entry = kunit_kzalloc(test, sizeof(*entry), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	kref_init(&entry->kref);
+	entry->attr.device = &dev->ibdev;
+	entry->attr.port_num = 1;
+	entry->attr.gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	parse_address(test, address, (struct in6_addr *)entry->attr.gid.raw);
+	return &entry->attr;
+}
+
+/**
+ * fixture_datagram() - a received datagram, as UDP hands it to a tunnel
+ * @test: the test
+ * @ip: bytes from the IP header on
+ * @length: how many
+ *
+ * Return: the sk_buff, which the caller has to free or to give away.
+ */
+struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length)
+{
+	u32 header = *(const u8 *)ip >> 4 == 6 ? sizeof(struct ipv6hdr) :
+						 sizeof(struct iphdr);
+	struct sk_buff *skb = alloc_skb(length, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_data(skb, ip, length);
+	skb_reset_network_header(skb);
+	skb_pull(skb, header);
+	skb_reset_transport_header(skb);
+	return skb;
+}
+
+static u32 segment_size(const struct sk_buff *skb, u32 payload)
+{
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : payload;
+}
+
+/**
+ * fixture_nth_packet() - one packet of a datagram, as it would be on the wire
+ * @train: what roce_train_finish() made
+ * @n: which one
+ *
+ * Return: a datagram of its own, or NULL if there are not as many.
+ */
+struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n)
+{
+	bool ipv6 = ip_hdr(train)->version == 6;
+	u32 ip = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	u32 front = ip + sizeof(struct udphdr);
+	u32 from, size, segment = segment_size(train, train->len - front);
+	struct sk_buff *skb;
+
+	if (n * segment >= train->len - front)
+		return NULL;
+	from = front + n * segment;
+	size = min(segment, train->len - from);
+
+	skb = alloc_skb(front + size, GFP_ATOMIC);
+	if (!skb)
+		return NULL;
+	skb_copy_bits(train, 0, skb_put(skb, front), front);
+	skb_copy_bits(train, from, skb_put(skb, size), size);
+	skb_reset_network_header(skb);
+	skb_pull(skb, ip);
+	skb_reset_transport_header(skb);
+	udp_hdr(skb)->len = htons(skb->len);
+	if (ipv6) {
+		ipv6_hdr(skb)->payload_len = htons(skb->len);
+	} else {
+		ip_hdr(skb)->tot_len = htons(skb->len + ip);
+		be16_add_cpu(&ip_hdr(skb)->id, n);
+	}
+	return skb;
+}
+
+/* One byte that the ICRC takes for ones where it is masked. */
+static u8 icrc_byte(const u8 *packet, u32 at)
+{
+	bool ipv6 = packet[0] >> 4 == 6;
+	u32 udp = ipv6 ? 40 : 20;
+
+	if (ipv6 && at == 0)
+		return 0x6f;
+	if (ipv6 && (at <= 3 || at == 7))
+		return 0xff;
+	if (!ipv6 && (at == 1 || at == 8 || at == 10 || at == 11))
+		return 0xff;
+	if (at == udp + 6 || at == udp + 7 || at == udp + 8 + 4)
+		return 0xff;
+	return packet[at];
+}
+
+/**
+ * fixture_icrc() - the ICRC of a packet, byte by byte and by no code of the driver's
+ * @ip: the packet, from its IP header on
+ * @length: bytes, with those of the ICRC
+ */
+__le32 fixture_icrc(const u8 *ip, u32 length)
+{
+	static const u8 ones[8] = { [0 ... 7] = 0xff };
+	u32 crc = crc32_le(~0, ones, sizeof(ones));
+	u32 at;
+
+	for (at = 0; at < length - ROCE_ICRC_SIZE; at++) {
+		u8 byte = icrc_byte(ip, at);
+
+		crc = crc32_le(crc, &byte, 1);
+	}
+	return cpu_to_le32(~crc);
+}
+
+/**
+ * fixture_seal() - put the right ICRC behind a packet that was tampered with
+ * @ip: the packet, from its IP header on
+ * @length: bytes, with those of the ICRC
+ */
+void fixture_seal(u8 *ip, u32 length)
+{
+	__le32 icrc = fixture_icrc(ip, length);
+
+	memcpy(ip + length - sizeof(icrc), &icrc, sizeof(icrc));
+}
+
+/**
+ * fixture_set_run() - make one run of all packets of a datagram
+ * @skb: the datagram
+ * @segment: bytes of each packet but the last one
+ */
+void fixture_set_run(struct sk_buff *skb, u32 segment)
+{
+	*roce_run(skb) = (struct roce_run) {
+		.offset = skb_transport_offset(skb) + sizeof(struct udphdr),
+		.end = skb->len,
+		.segment = segment,
+		.vlan_id = U16_MAX,
+	};
+}
+
+/**
+ * fixture_fill() - bytes of which no two places look the same
+ * @buffer: to be filled
+ * @size: bytes
+ * @seed: other bytes for another seed
+ */
+void fixture_fill(u8 *buffer, size_t size, u32 seed)
+{
+	struct rnd_state state;
+
+	prandom_seed_state(&state, seed);
+	prandom_bytes_state(&state, buffer, size);
+}
+
+static void free_buffer(void *buffer)
+{
+	vfree(buffer);
+}
+
+/**
+ * fixture_buffer() - zeroed memory that starts and ends at a page
+ * @test: to which it belongs
+ * @size: bytes
+ */
+void *fixture_buffer(struct kunit *test, size_t size)
+{
+	void *buffer = vzalloc(size);
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_buffer,
+							   buffer));
+	return buffer;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KUNIT_FIXTURE_H
+#define KUNIT_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include "qp.h"
+
+/*
+ * Verbs objects without a network: made by the driver's own verbs, of a device
+ * that is never registered. All of it goes when the test ends.
+ */
+struct roce_device *fixture_device(struct kunit *test);
+u64 fixture_counter(struct roce_device *dev, enum roce_counter counter);
+#define fixture_count(dev, name) fixture_counter(dev, ROCE_COUNTER_##name)
+
+struct roce_pd *fixture_pd(struct kunit *test, struct roce_device *dev);
+struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int access);
+struct roce_cq *fixture_cq(struct kunit *test, struct roce_device *dev, int cqe);
+
+/**
+ * struct fixture_qp_attr - what fixture_qp() makes
+ * @type: IB_QPT_RC or IB_QPT_UD
+ * @send_cq: of send completions
+ * @recv_cq: of receive completions
+ * @cap: queue sizes
+ * @signal_all: every send request makes a completion
+ * @event_handler: of asynchronous events, or NULL
+ * @context: for it
+ */
+struct fixture_qp_attr {
+	enum ib_qp_type type;
+	struct roce_cq *send_cq;
+	struct roce_cq *recv_cq;
+	struct ib_qp_cap cap;
+	bool signal_all;
+	void (*event_handler)(struct ib_event *event, void *context);
+	void *context;
+};
+
+struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
+			   const struct fixture_qp_attr *attr);
+void fixture_make_user(struct kunit *test, struct roce_qp *qp);
+
+struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,
+				const char *address);
+
+struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length);
+struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n);
+__le32 fixture_icrc(const u8 *ip, u32 length);
+void fixture_seal(u8 *ip, u32 length);
+void fixture_set_run(struct sk_buff *skb, u32 segment);
+void fixture_fill(u8 *buffer, size_t size, u32 seed);
+void *fixture_buffer(struct kunit *test, size_t size);
+
+#endif /* KUNIT_FIXTURE_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rings: the other side is a program that writes whatever it likes, whenever it
+ * likes, wherever it can.
+ */
+#include <linux/kthread.h>
+#include <linux/random.h>
+
+#include "fixture.h"
+
+#define ELEMENT		48	/* becomes 64 */
+
+static const u32 hostile[] = {
+	0, 1, 2, 6, 7, 8, 9, 15, 16, 0x7f, 0xff, 0x7fffffff, 0x80000000,
+	0xfffffff0, 0xfffffff8, 0xfffffffe, 0xffffffff,
+};
+
+static void free_ring(void *context)
+{
+	struct roce_ring *ring = context;
+
+	roce_ring_free(ring);
+	kfree(ring);
+}
+
+static struct roce_ring *make_ring(struct kunit *test, u32 capacity,
+				   bool produced_here)
+{
+	struct roce_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	KUNIT_ASSERT_EQ(test, roce_ring_init(ring, capacity, ELEMENT,
+					     produced_here, NULL, NULL), 0);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_ring, ring));
+	return ring;
+}
+
+/* Where the other side writes */
+static u32 *peer(struct roce_ring *ring)
+{
+	return ring->produced_here ? &ring->buf->consumer_index :
+				     &ring->buf->producer_index;
+}
+
+static u32 *ours(struct roce_ring *ring)
+{
+	return ring->produced_here ? &ring->buf->producer_index :
+				     &ring->buf->consumer_index;
+}
+
+static void it_holds_at_least_what_was_asked_for(struct kunit *test)
+{
+	static const u32 wanted[] = { 1, 2, 3, 4, 7, 8, 100 };
+	static const u32 given[] = { 1, 3, 3, 7, 7, 15, 127 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct roce_ring *ring = make_ring(test, wanted[i], true);
+
+		KUNIT_EXPECT_EQ(test, roce_ring_capacity(ring), given[i]);
+		KUNIT_EXPECT_EQ(test, ring->element_size, 64);
+		KUNIT_EXPECT_EQ(test, ring->buf->log2_elem_size, 6);
+		KUNIT_EXPECT_EQ(test, ring->buf->index_mask, given[i]);
+	}
+}
+
+static void more_than_32_bits_of_bytes_are_refused(struct kunit *test)
+{
+	struct roce_ring ring;
+
+	KUNIT_EXPECT_EQ(test, -ENOMEM, roce_ring_init(&ring, 0xfffff, 8192, true,
+						      NULL, NULL));
+}
+
+static void the_layout_is_that_of_the_user_abi(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 3, true);
+
+	KUNIT_EXPECT_EQ(test, offsetof(struct rxe_queue_buf, producer_index), 128);
+	KUNIT_EXPECT_EQ(test, offsetof(struct rxe_queue_buf, consumer_index), 256);
+	KUNIT_EXPECT_EQ(test, (u8 *)roce_ring_element(ring, 0) - (u8 *)ring->buf,
+			384);
+	KUNIT_EXPECT_EQ(test, (u8 *)roce_ring_element(ring, 3) - (u8 *)ring->buf,
+			384 + 3 * 64);
+	KUNIT_EXPECT_PTR_EQ(test, roce_ring_element(ring, 4),
+			    roce_ring_element(ring, 0));
+}
+
+static void a_new_ring_is_empty(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, true);
+
+	KUNIT_EXPECT_TRUE(test, roce_ring_empty(ring));
+	KUNIT_EXPECT_FALSE(test, roce_ring_full(ring));
+	ring = make_ring(test, 7, false);
+	KUNIT_EXPECT_TRUE(test, roce_ring_empty(ring));
+	KUNIT_EXPECT_FALSE(test, roce_ring_full(ring));
+}
+
+static void one_slot_stays_empty(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, true);
+	int i, round;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 7; i++) {
+			KUNIT_EXPECT_FALSE(test, roce_ring_full(ring));
+			roce_ring_advance(ring);
+			KUNIT_EXPECT_EQ(test, roce_ring_used(ring), i + 1);
+		}
+		KUNIT_EXPECT_TRUE(test, roce_ring_full(ring));
+		KUNIT_EXPECT_NE(test, *ours(ring), *peer(ring));
+		for (i = 0; i < 7; i++)
+			roce_ring_peer_advance(ring);
+		KUNIT_EXPECT_TRUE(test, roce_ring_empty(ring));
+	}
+}
+
+static void elements_come_out_in_order(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+	u32 in = 0, out = 0;
+
+	while (out < 1000) {
+		while (!roce_ring_full(ring) && (in * 7 + out) % 5) {
+			*(u32 *)roce_ring_peer_element(ring) = in++;
+			roce_ring_peer_advance(ring);
+		}
+		if (roce_ring_empty(ring)) {
+			*(u32 *)roce_ring_peer_element(ring) = in++;
+			roce_ring_peer_advance(ring);
+		}
+		KUNIT_ASSERT_EQ(test, *(u32 *)roce_ring_element(ring, 0), out);
+		roce_ring_advance(ring);
+		out++;
+	}
+}
+
+static bool is_inside(struct roce_ring *ring, u8 *element)
+{
+	u8 *data = ring->buf->data;
+
+	return element >= data &&
+	       element + ring->element_size <= data + 8 * ring->element_size &&
+	       (element - data) % ring->element_size == 0;
+}
+
+static void check_index(struct kunit *test, struct roce_ring *ring, u32 index)
+{
+	u32 used;
+
+	WRITE_ONCE(*peer(ring), index);
+	used = roce_ring_used(ring);
+	KUNIT_EXPECT_LE(test, used, 7);
+	KUNIT_EXPECT_EQ(test, roce_ring_empty(ring), used == 0);
+	KUNIT_EXPECT_EQ(test, roce_ring_full(ring), used == 7);
+	KUNIT_EXPECT_EQ(test, roce_ring_peer_index(ring), index & 7);
+	KUNIT_EXPECT_TRUE(test, is_inside(ring, roce_ring_element(ring, used)));
+}
+
+static void any_index_of_the_other_side_is_survived(struct kunit *test)
+{
+	int side, place, i;
+
+	for (side = 0; side < 2; side++) {
+		struct roce_ring *ring = make_ring(test, 7, side);
+
+		for (place = 0; place < 8; place++) {
+			for (i = 0; i < ARRAY_SIZE(hostile); i++)
+				check_index(test, ring, hostile[i]);
+			roce_ring_advance(ring);
+		}
+	}
+}
+
+static void any_distance_ahead_stays_inside(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hostile); i++)
+		KUNIT_EXPECT_TRUE(test, is_inside(ring,
+						  roce_ring_element(ring,
+								    hostile[i])));
+}
+
+/* A program cannot draw back what it sees of us. */
+static void our_index_is_never_read_back(struct kunit *test)
+{
+	int side, i;
+
+	for (side = 0; side < 2; side++) {
+		struct roce_ring *ring = make_ring(test, 7, side);
+
+		for (i = 0; i < ARRAY_SIZE(hostile); i++) {
+			u32 used = roce_ring_used(ring);
+
+			WRITE_ONCE(*ours(ring), hostile[i]);
+			KUNIT_EXPECT_EQ(test, roce_ring_used(ring), used);
+			roce_ring_advance(ring);
+			KUNIT_EXPECT_EQ(test, *ours(ring), (i + 1) & 7);
+		}
+	}
+}
+
+static void the_header_is_never_read_back(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+	u8 *third = roce_ring_element(ring, 3);
+
+	ring->buf->log2_elem_size = 31;
+	ring->buf->index_mask = U32_MAX;
+	WRITE_ONCE(*peer(ring), U32_MAX);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)roce_ring_element(ring, 3), third);
+	KUNIT_EXPECT_EQ(test, roce_ring_used(ring), 7);
+	KUNIT_EXPECT_EQ(test, roce_ring_capacity(ring), 7);
+}
+
+static void a_reset_ring_is_empty(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+
+	WRITE_ONCE(*peer(ring), 0xfffffffd);
+	roce_ring_advance(ring);
+	roce_ring_reset(ring);
+	KUNIT_EXPECT_TRUE(test, roce_ring_empty(ring));
+	KUNIT_EXPECT_EQ(test, ring->index, 0);
+	KUNIT_EXPECT_EQ(test, *ours(ring), 0);
+}
+
+static int scribble(void *context)
+{
+	struct roce_ring *ring = context;
+
+	while (!kthread_should_stop()) {
+		WRITE_ONCE(*peer(ring), get_random_u32());
+		WRITE_ONCE(*ours(ring), get_random_u32());
+		cond_resched();
+	}
+	return 0;
+}
+
+static void an_index_that_changes_all_the_time_is_survived(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+	struct task_struct *thread;
+	int i, outside = 0;
+
+	thread = kthread_run(scribble, ring, "roce_kunit");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
+	for (i = 0; i < 20000; i++) {
+		u32 used = roce_ring_used(ring);
+
+		if (used > 7 || !is_inside(ring, roce_ring_element(ring, used)))
+			outside++;
+		if (!roce_ring_empty(ring))
+			roce_ring_advance(ring);
+	}
+	kthread_stop(thread);
+	KUNIT_EXPECT_EQ(test, outside, 0);
+	KUNIT_EXPECT_LE(test, ring->index, 7);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(it_holds_at_least_what_was_asked_for),
+	KUNIT_CASE(more_than_32_bits_of_bytes_are_refused),
+	KUNIT_CASE(the_layout_is_that_of_the_user_abi),
+	KUNIT_CASE(a_new_ring_is_empty),
+	KUNIT_CASE(one_slot_stays_empty),
+	KUNIT_CASE(elements_come_out_in_order),
+	KUNIT_CASE(any_index_of_the_other_side_is_survived),
+	KUNIT_CASE(any_distance_ahead_stays_inside),
+	KUNIT_CASE(our_index_is_never_read_back),
+	KUNIT_CASE(the_header_is_never_read_back),
+	KUNIT_CASE(a_reset_ring_is_empty),
+	KUNIT_CASE(an_index_that_changes_all_the_time_is_survived),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "roce_ring",
+	.test_cases = ring_cases,
+};
+
+kunit_test_suite(ring_suite);
