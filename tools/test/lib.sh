@@ -85,6 +85,12 @@ expect()
 	return 1
 }
 
+# show_group PGID: the processes of a group and what they wait for
+show_group()
+{
+	ps -eo pgid,pid,stat,wchan:30,args | awk -v g="$1" '$1 == g'
+}
+
 # Everything a check started dies with it, so that one failure is one failure.
 reap_group()
 {
@@ -98,7 +104,7 @@ reap_group()
 	done
 	# Only the kernel can hold a process that got SIGKILL: say where.
 	echo "processes survive SIGKILL:"
-	ps -o pid,stat,wchan:30,args -g "$pid" || true
+	show_group "$pid"
 	local p
 	for p in $(pgrep -g "$pid"); do
 		cat "/proc/$p/stack" 2>/dev/null || true
@@ -122,7 +128,8 @@ run_limited()
 	wait -n -p first "$pid" "$dog" || rc=$?
 	if [[ $first == "$dog" ]]; then
 		echo "timed out after $limit s: $*"
-		ps -o pid,stat,wchan:30,args -g "$pid" || true
+		show_group "$pid"
+		[[ ! -s $TMP/server.out ]] || { echo "--- server's output:"; tail -20 "$TMP/server.out"; }
 		rc=124
 	fi
 	kill "$dog" 2>/dev/null || true
@@ -169,6 +176,16 @@ finish()
 {
 	((FAILED == 0)) || exit 1
 	exit 0
+}
+
+# found PATTERN: the input has it. Reads all of it, unlike grep -q, which makes a
+# pipe fail when the writer is not done yet.
+found()
+{
+	local input
+
+	input=$(cat)
+	grep -qi -- "$1" <<<"$input"
 }
 
 # tap_run NAME COMMAND...: a program that prints TAP itself
@@ -454,7 +471,7 @@ ready_cm()
 	local i
 
 	for ((i = 0; i < 50; i++)); do
-		! a rdma resource show cm_id | grep -q LISTEN || return 0
+		! a rdma resource show cm_id | found LISTEN || return 0
 		sleep 0.1
 	done
 	return 1
@@ -513,6 +530,8 @@ cleanup()
 {
 	local status=$? link ns
 
+	# A child that is killed before it has dropped our traps comes here, too.
+	[[ $BASHPID == "$$" ]] || exit "$status"
 	trap - EXIT
 	set +e
 	# shellcheck disable=SC2046 # one process a word

@@ -34,7 +34,7 @@ if ! wait_for 5 rdma system set netns exclusive >/dev/null; then
 fi
 trap back_to_shared EXIT
 
-sees() { in_ns "$1" rdma link | grep -qw "$2/1"; }
+sees() { in_ns "$1" rdma link | found "link $2/1\b"; }
 sees_not() { ! sees "$@"; }
 
 ns_pair

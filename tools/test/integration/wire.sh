@@ -28,16 +28,16 @@ capture_end()
 	wait "$CAPTURE" || true
 }
 
-# tshark looks for an Ethernet header in the first bytes of every payload and
-# calls shorter ones malformed: none of those here, but under loss below.
+# tshark looks for RPC over RDMA in every payload and calls shorter ones
+# malformed: none of those here, but under loss below.
 capture "$TMP/wire.pcap" "$VETH_A"
 for family in -4 -6; do
 	check "traffic to look at: RC (IPv${family#-})" \
 		integrity_pair $family --ops send,send_imm,write,write_imm,read \
-		--sizes 8,5003 --count 2
+		--sizes 64,5003 --count 2
 	check "traffic to look at: UD (IPv${family#-})" \
 		integrity_pair $family --types ud --ops send,send_imm \
-		--sizes 9,mtu --count 2
+		--sizes 65,mtu --count 2
 done
 READY=ready_cm check "traffic to look at: a connection" pair \
 	rping -s -a "$IP4_A" -C 3 -V -- rping -c -a "$IP4_A" -C 3 -V
