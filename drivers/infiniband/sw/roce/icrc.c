@@ -5,8 +5,7 @@
  * that stand for the routing header of InfiniBand. Fields that a router may
  * change are replaced by ones.
  */
-#include <linux/crc32.h>
-
+#include "compat_crc32.h"
 #include "icrc.h"
 
 static u32 icrc_ipv4(u32 crc, struct iphdr header)
@@ -14,7 +13,7 @@ static u32 icrc_ipv4(u32 crc, struct iphdr header)
 	header.tos = 0xff;
 	header.ttl = 0xff;
 	header.check = (__force __sum16)0xffff;
-	return crc32_le(crc, (u8 *)&header, sizeof(header));
+	return roce_crc32(crc, (u8 *)&header, sizeof(header));
 }
 
 static u32 icrc_ipv6(u32 crc, struct ipv6hdr header)
@@ -22,20 +21,20 @@ static u32 icrc_ipv6(u32 crc, struct ipv6hdr header)
 	/* Traffic class and flow label share a word with the version. */
 	*(__be32 *)&header |= cpu_to_be32(0x0fffffff);
 	header.hop_limit = 0xff;
-	return crc32_le(crc, (u8 *)&header, sizeof(header));
+	return roce_crc32(crc, (u8 *)&header, sizeof(header));
 }
 
 static u32 icrc_udp(u32 crc, struct udphdr header)
 {
 	header.check = (__force __sum16)0xffff;
-	return crc32_le(crc, (u8 *)&header, sizeof(header));
+	return roce_crc32(crc, (u8 *)&header, sizeof(header));
 }
 
 static u32 icrc_bth(u32 crc, struct roce_bth header)
 {
 	/* FECN, BECN and the reserved bits beside them */
 	header.qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
-	return crc32_le(crc, (u8 *)&header, sizeof(header));
+	return roce_crc32(crc, (u8 *)&header, sizeof(header));
 }
 
 /**
@@ -51,7 +50,7 @@ u32 roce_icrc_begin(const struct roce_ip_headers *headers,
 	static const u8 routing_header[8] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 	};
-	u32 crc = crc32_le(~0, routing_header, sizeof(routing_header));
+	u32 crc = roce_crc32(~0, routing_header, sizeof(routing_header));
 
 	if (headers->ipv6)
 		crc = icrc_ipv6(crc, headers->v6);
@@ -71,7 +70,7 @@ u32 roce_icrc_begin(const struct roce_ip_headers *headers,
  */
 u32 roce_icrc_update(u32 crc, const void *data, size_t length)
 {
-	return crc32_le(crc, data, length);
+	return roce_crc32(crc, data, length);
 }
 
 /**
@@ -81,4 +80,20 @@ u32 roce_icrc_update(u32 crc, const void *data, size_t length)
 __le32 roce_icrc_finish(u32 crc)
 {
 	return cpu_to_le32(~crc);
+}
+
+/**
+ * roce_icrc_init() - get hold of the fastest CRC-32 there is
+ *
+ * Return: 0 or a negative errno.
+ */
+int roce_icrc_init(void)
+{
+	return roce_crc32_init();
+}
+
+/** roce_icrc_exit() - undo roce_icrc_init() */
+void roce_icrc_exit(void)
+{
+	roce_crc32_exit();
 }

@@ -24,6 +24,8 @@ struct roce_ip_headers {
 	struct udphdr udp;
 };
 
+int roce_icrc_init(void);
+void roce_icrc_exit(void);
 u32 roce_icrc_begin(const struct roce_ip_headers *headers,
 		    const struct roce_bth *bth);
 u32 roce_icrc_update(u32 crc, const void *data, size_t length);

@@ -14,6 +14,7 @@
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 
+#include "icrc.h"
 #include "roce.h"
 
 static HLIST_HEAD(devices);
@@ -216,9 +217,13 @@ static int __init roce_init(void)
 {
 	int err;
 
-	err = roce_receive_init();
+	err = roce_icrc_init();
 	if (err)
 		return err;
+
+	err = roce_receive_init();
+	if (err)
+		goto icrc_exit;
 
 	err = register_pernet_device(&net_operations);
 	if (err)
@@ -235,6 +240,8 @@ unregister_net:
 	unregister_pernet_device(&net_operations);
 receive_exit:
 	roce_receive_exit();
+icrc_exit:
+	roce_icrc_exit();
 	return err;
 }
 
@@ -246,6 +253,7 @@ static void __exit roce_exit(void)
 	unregister_netdevice_notifier(&netdev_notifier);
 	unregister_pernet_device(&net_operations);
 	roce_receive_exit();
+	roce_icrc_exit();
 	rcu_barrier();
 }
 
