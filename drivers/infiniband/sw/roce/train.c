@@ -335,22 +335,28 @@ void roce_train_drop(struct roce_train *train)
 	train->skb = NULL;
 }
 
-static void set_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
+/* To be filled in by the netdev, or on its behalf */
+static void offer_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
 {
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
 	if (headers->ipv6)
-		udp6_set_csum(false, skb, &headers->v6.saddr,
-			      &headers->v6.daddr, skb->len);
+		udp_hdr(skb)->check = ~udp_v6_check(skb->len,
+						    &headers->v6.saddr,
+						    &headers->v6.daddr, 0);
 	else
-		udp_set_csum(false, skb, headers->v4.saddr, headers->v4.daddr,
-			     skb->len);
+		udp_hdr(skb)->check = ~udp_v4_check(skb->len, headers->v4.saddr,
+						    headers->v4.daddr, 0);
 }
 
 /**
  * roce_train_finish() - make an IP datagram of a train
  * @train: with at least one packet; holds nothing afterwards
  *
- * The UDP checksum, which the ICRC does not cover, is left at zero for a packet
- * that travels alone, as RNICs do; segmentation needs CHECKSUM_PARTIAL.
+ * The UDP checksum, which the ICRC does not cover, is left at zero for an IPv4
+ * packet that travels alone, as RNICs do. Segmentation needs CHECKSUM_PARTIAL,
+ * and IPv6 a checksum (RFC 8200, 8.1).
  *
  * Return: the sk_buff, its data at the IP header. Route, netdev and lengths in
  * the IP header are the caller's to set.
@@ -372,11 +378,9 @@ struct sk_buff *roce_train_finish(struct roce_train *train)
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 		skb_shinfo(skb)->gso_size = train->segment;
 		skb_shinfo(skb)->gso_segs = train->packets;
-		skb->ip_summed = CHECKSUM_PARTIAL;
-		skb->csum_start = skb_transport_header(skb) - skb->head;
-		skb->csum_offset = offsetof(struct udphdr, check);
-		set_checksum(skb, headers);
 	}
+	if (train->packets > 1 || headers->ipv6)
+		offer_checksum(skb, headers);
 
 	if (headers->ipv6) {
 		skb_push(skb, sizeof(headers->v6));
