@@ -516,7 +516,7 @@ perftest()
 	-4) shift ;;
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
-	READY="ready_tcp 18515" pair \
+	READY=${READY:-ready_tcp 18515} pair \
 		"$program" -F -d "$DEV_A" -x "$ga" "$@" -- \
 		"$program" -F -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
 }

@@ -214,8 +214,8 @@ def spoofed_cnps(s, qpn):
 
 
 def bad_icrc(s, qpn):
-    """Right in all but the ICRC."""
-    for opcode in (0x04, 0x0a, 0x11, 0x64, 0x81):
+    """RC packets that are right in all but the ICRC."""
+    for opcode in (0x00, 0x04, 0x0a, 0x0c, 0x11):
         for _ in range(4):
             s.payload(bth(opcode, qpn, any_psn()) + filler(68), False)
 

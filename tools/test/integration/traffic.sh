@@ -35,7 +35,7 @@ for ip in "$IP4_A" "$IP6_A"; do
 done
 check "rping of 60000 bytes" cm rping -s -a "$IP4_A" -C 10 -S 60000 -V -- \
 	rping -c -a "$IP4_A" -C 10 -S 60000 -V
-check "perftest connected by librdmacm" perftest ib_write_bw -R -n 50 -s 4096
+READY=ready_cm check "perftest connected by librdmacm" perftest ib_write_bw -R -n 50 -s 4096
 
 # pingpong PROGRAM ARGS...
 pingpong()

@@ -46,11 +46,11 @@ for family in -4 -6; do
 	# hole: reads under loss only where roce reads.
 	check "$over over IPv${family#-}: RC under 1% loss" \
 		integrity_pair $family --ops push --sizes 100,20000 --qps 2 \
-		--flags bidir --count 30 --timeout 12 --depth 8
+		--flags bidir --count 30 --depth 8
 	[[ $LINK_TYPE_B != roce ]] ||
 		check "$over over IPv${family#-}: reads under 1% loss" \
 			integrity_pair $family --ops read,mix --sizes 100,20000 \
-			--qps 2 --count 28 --timeout 12 --depth 8
+			--qps 2 --count 28 --depth 8
 done
 check "$over: UD under 1% loss" \
 	integrity_pair --types ud --ops send --sizes 900 --count 300 --flags lossy
