@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Two hosts in one machine; to be sourced inside the VM. Namespaces "left" and
 # "right", a veth pair between them, an RDMA link on each end. Reads link_type
@@ -33,30 +33,31 @@ add_links() {
 	right_device=${link_type}1
 }
 
-# DEVICE ADDRESS: the index of the RoCE v2 GID that is this IPv4 address.
+# HOST DEVICE ADDRESS: the index of the RoCE v2 GID that is this IPv4 address.
+# Asked for inside of the host, which alone may see its device.
 gid_index() {
-	local gid type gids=/sys/class/infiniband/$1/ports/1/gids index wanted
+	local port=/sys/class/infiniband/$2/ports/1 bytes gid index
 
-	# shellcheck disable=SC2046
-	wanted=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' $(tr . ' ' <<<"$2"))
-	for gid in "$gids"/*; do
-		[ "$(cat "$gid")" = "$wanted" ] || continue
-		index=${gid##*/}
-		type=$(cat "${gids%/gids}/gid_attrs/types/$index" 2>/dev/null)
-		[ "$type" != 'RoCE v2' ] || { echo "$index"; return; }
+	IFS=. read -ra bytes <<<"$3"
+	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${bytes[@]}")
+	for index in $(on "$1" grep -rslx "$gid" "$port/gids" | sed 's|.*/||' | sort -n); do
+		on "$1" grep -qsx 'RoCE v2' "$port/gid_attrs/types/$index" || continue
+		echo "$index"
+		return
 	done
 	return 1
 }
+
+active() { on "$1" grep -qs ACTIVE "/sys/class/infiniband/$2/ports/1/state"; }
 
 # The GID of a new address, and the port, take a moment.
 wait_for_links() {
 	local try
 
 	for try in $(seq 50); do
-		if left_gid=$(gid_index "$left_device" $left_address) &&
-			right_gid=$(gid_index "$right_device" $right_address) &&
-			grep -q ACTIVE "/sys/class/infiniband/$left_device/ports/1/state" \
-				"/sys/class/infiniband/$right_device/ports/1/state"; then
+		if left_gid=$(gid_index left "$left_device" $left_address) &&
+			right_gid=$(gid_index right "$right_device" $right_address) &&
+			active left "$left_device" && active right "$right_device"; then
 			return 0
 		fi
 		sleep 0.1

@@ -8,6 +8,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 export LC_ALL=C.UTF-8
 export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
+# shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cache=${ROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/roce}
 mkdir -p "$cache"
