@@ -8,6 +8,7 @@
  * ROCE_HAVE_* symbols come from probes of the headers in Kbuild, because
  * distributions backport.
  */
+#include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/timer.h>
 #include <linux/hrtimer.h>
@@ -71,6 +72,18 @@ static inline void roce_bh_cancel(struct roce_bh *bh)
 	cancel_work_sync(&bh->work);
 #else
 	tasklet_kill(&bh->tasklet);
+#endif
+}
+
+/* Process context. Waits for what was scheduled before. */
+static inline void roce_bh_flush(struct roce_bh *bh)
+{
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	flush_work(&bh->work);
+#else
+	while (test_bit(TASKLET_STATE_SCHED, &bh->tasklet.state))
+		usleep_range(50, 100);
+	tasklet_unlock_wait(&bh->tasklet);
 #endif
 }
 

@@ -114,7 +114,8 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	struct roce_requester *requester = &qp->requester;
 	u64 delay = rnr_delay(syndrome);
 
-	if (requester->waiting)
+	/* The same NAK again */
+	if (requester->rnr_waiting)
 		return;
 	roce_count(qp->dev, rnr_nak_retry_err);
 	if (!requester->rnr_retries) {
@@ -125,6 +126,9 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
 	roce_requester_go_back(qp);
+	/* A stall may be on: this wait takes its place. */
+	requester->waiting = false;
+	requester->rnr_waiting = true;
 	roce_requester_wait(qp, delay);
 	/* The answer to what is not sent yet is not late. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;

@@ -15,14 +15,15 @@
  */
 #define ENGINE_INBOX_LIMIT	1024
 
-/* Become the owner, or make sure that the owner goes round once more. */
+/* Become the owner, or make sure that somebody goes round once more. */
 static bool own(struct roce_engine *engine)
 {
 	bool won;
 
 	spin_lock_bh(&engine->lock);
-	won = !engine->owned;
-	engine->owned = true;
+	won = !engine->owned && !engine->wanted;
+	if (won)
+		engine->owned = true;
 	engine->again = !won;
 	spin_unlock_bh(&engine->lock);
 	return won;
@@ -31,14 +32,16 @@ static bool own(struct roce_engine *engine)
 /* Stop being the owner, unless there is more to do. */
 static bool disown(struct roce_engine *engine)
 {
-	bool idle;
+	bool go_on;
 
 	spin_lock_bh(&engine->lock);
-	idle = !engine->again && skb_queue_empty(&engine->inbox);
-	engine->again = false;
-	engine->owned = !idle;
+	go_on = !engine->wanted &&
+		(engine->again || !skb_queue_empty(&engine->inbox));
+	engine->owned = go_on;
+	if (go_on)
+		engine->again = false;
 	spin_unlock_bh(&engine->lock);
-	return idle;
+	return !go_on;
 }
 
 static struct sk_buff *next_received(struct roce_engine *engine)
@@ -71,14 +74,17 @@ static void run_as_owner(struct roce_engine *engine)
 	int budget = ENGINE_BUDGET;
 
 	do {
-		while (step(engine)) {
-			if (--budget > 0)
-				continue;
-			roce_engine_release(engine);
-			roce_engine_schedule(engine);
+		while (step(engine))
+			if (!--budget || READ_ONCE(engine->wanted))
+				goto yield;
+		if (disown(engine))
 			return;
-		}
-	} while (!disown(engine));
+	} while (--budget > 0);
+yield:
+	/* Packets that keep coming must not keep answers and timeouts back. */
+	engine->ops->advance(engine);
+	roce_engine_release(engine);
+	roce_engine_schedule(engine);
 }
 
 /**
@@ -112,8 +118,9 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 		return false;
 	}
 	__skb_queue_tail(&engine->inbox, skb);
-	won = !engine->owned;
-	engine->owned = true;
+	won = !engine->owned && !engine->wanted;
+	if (won)
+		engine->owned = true;
 	spin_unlock_bh(&engine->lock);
 
 	if (won)
@@ -151,15 +158,17 @@ static void run_continuation(struct roce_bh *bh)
  */
 void roce_engine_claim(struct roce_engine *engine)
 {
+	bool won;
+
 	might_sleep();
 	for (;;) {
 		spin_lock_bh(&engine->lock);
-		if (!engine->owned) {
-			engine->owned = true;
-			spin_unlock_bh(&engine->lock);
-			return;
-		}
+		won = !engine->owned;
+		engine->owned = true;
+		engine->wanted = !won;
 		spin_unlock_bh(&engine->lock);
+		if (won)
+			return;
 		usleep_range(10, 50);
 	}
 }
@@ -197,6 +206,7 @@ void roce_engine_init(struct roce_engine *engine,
 	__skb_queue_head_init(&engine->inbox);
 	engine->owned = false;
 	engine->again = false;
+	engine->wanted = false;
 	roce_bh_init(&engine->continuation, run_continuation);
 }
 

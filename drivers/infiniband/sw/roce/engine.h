@@ -23,10 +23,11 @@ struct roce_engine_ops {
 /**
  * struct roce_engine - the requester or the responder half of a QP
  * @ops: which half
- * @lock: guards @inbox and the two flags, and nothing else
+ * @lock: guards @inbox and the flags, and nothing else
  * @inbox: received packets that wait for the owner
  * @owned: somebody runs the engine
  * @again: somebody else wanted to run it meanwhile
+ * @wanted: the control path waits for it; nobody else becomes the owner
  * @continuation: runs the engine when a budget was exhausted
  *
  * An engine runs to completion on the CPU that gave it something to do: a
@@ -38,10 +39,11 @@ struct roce_engine_ops {
  */
 struct roce_engine {
 	const struct roce_engine_ops *ops;
-	spinlock_t lock;		/* of inbox, owned and again */
+	spinlock_t lock;		/* of inbox and the three flags */
 	struct sk_buff_head inbox;
 	bool owned;
 	bool again;
+	bool wanted;
 	struct roce_bh continuation;
 };
 

@@ -16,6 +16,7 @@
 
 #include "icrc.h"
 #include "roce.h"
+#include "train.h"
 
 static HLIST_HEAD(devices);
 static DEFINE_MUTEX(devices_lock);	/* below the RTNL */
@@ -255,6 +256,7 @@ static void __exit roce_exit(void)
 	roce_receive_exit();
 	roce_icrc_exit();
 	rcu_barrier();
+	roce_train_exit();
 }
 
 module_init(roce_init);

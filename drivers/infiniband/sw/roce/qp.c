@@ -279,6 +279,12 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	roce_responder_stop(qp);
 	roce_engine_destroy(&qp->requester.engine);
 	roce_engine_destroy(&qp->responder.engine);
+	/*
+	 * The core stops a CQ's work before it destroys the CQ, so the handler
+	 * must not be on its way any more when the last QP has gone.
+	 */
+	roce_bh_flush(&roce_send_cq(qp)->handler);
+	roce_bh_flush(&roce_recv_cq(qp)->handler);
 
 	roce_av_release(&qp->av);
 	free_queues(qp);
@@ -412,7 +418,7 @@ static void forget_everything(struct roce_qp *qp)
 
 /* Both engines are claimed, so nobody looks at what changes. */
 static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
-			enum ib_qp_state from, enum ib_qp_state to)
+			int mask, enum ib_qp_state from, enum ib_qp_state to)
 {
 	int mtu;
 
@@ -431,10 +437,13 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 	case IB_QPS_RTS:
 		if (from == IB_QPS_RTR)
 			roce_requester_start(qp);
+		qp->requester.draining = false;
 		break;
 	case IB_QPS_SQD:
-		qp->requester.draining = from == IB_QPS_RTS &&
-					 attr->en_sqd_async_notify;
+		if (from == IB_QPS_RTS)
+			qp->requester.draining =
+				mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+				attr->en_sqd_async_notify;
 		break;
 	default:
 		break;
@@ -487,7 +496,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		copy_attr(qp, attr, mask);
 		install_parts(qp, attr, mask, &parts);
 		if (mask & IB_QP_STATE)
-			enter_state(qp, attr, from, to);
+			enter_state(qp, attr, mask, from, to);
 	} else {
 		roce_av_release(&parts.av);
 		kfree(parts.reads);
@@ -522,7 +531,9 @@ int roce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->cap = qp->cap;
-	attr->sq_draining = READ_ONCE(qp->requester.draining);
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    READ_ONCE(qp->requester.completed) !=
+			    READ_ONCE(qp->requester.fetched);
 	if (attr->qp_state != IB_QPS_RESET && !roce_qp_is_datagram(qp)) {
 		attr->rq_psn = READ_ONCE(qp->responder.psn);
 		attr->sq_psn = READ_ONCE(qp->requester.psn);

@@ -73,10 +73,12 @@ struct roce_request {
  * @retries: left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
  * @waiting: for @wait_timer, nothing is sent meanwhile
+ * @rnr_waiting: because of an RNR NAK
+ * @stalls: of the netdev, in a row
  * @wait_timer: an RNR NAK's delay, or a stall of the netdev
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
- * @draining: SQD was asked for and its event is still owed
+ * @draining: the event of a drained send queue is still owed
  */
 struct roce_requester {
 	struct roce_engine engine;
@@ -99,6 +101,8 @@ struct roce_requester {
 	u8 retries;
 	u8 rnr_retries;
 	bool waiting;
+	bool rnr_waiting;
+	u32 stalls;
 	struct hrtimer wait_timer;
 	struct timer_list ack_timer;
 	unsigned long ack_deadline;
@@ -128,6 +132,7 @@ struct roce_receive {
  * @length: bytes still to be sent
  * @rkey: of the memory
  * @msn: of the request
+ * @repeated: the requester asked for it again
  */
 struct roce_read {
 	u32 psn;
@@ -137,6 +142,7 @@ struct roce_read {
 	u32 length;
 	u32 rkey;
 	u32 msn;
+	bool repeated;
 };
 
 /**
@@ -163,6 +169,7 @@ struct roce_read {
  * @read_head: the one in work
  * @read_count: how many
  * @stalled: waits for @wait_timer, the netdev took no more
+ * @stalls: in a row
  * @wait_timer: of a stall; polls the receive queue of a QP in the error state
  */
 struct roce_responder {
@@ -189,6 +196,7 @@ struct roce_responder {
 	u32 read_count;
 	struct timer_list wait_timer;
 	bool stalled;
+	u32 stalls;
 };
 
 /**

@@ -83,7 +83,7 @@ static int post_receive(struct roce_qp *qp, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_recv_sge)
 		return -EINVAL;
-	if (roce_ring_full(ring))
+	if (roce_ring_peer_full(ring))
 		return -ENOMEM;
 
 	wqe = roce_ring_peer_element(ring);

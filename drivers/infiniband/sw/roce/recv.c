@@ -150,7 +150,8 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}
-	if (!segment || !read_bth(skb, offset, &qpn, &response)) {
+	if (segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
+	    !read_bth(skb, offset, &qpn, &response)) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
 	}

@@ -253,10 +253,12 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 	struct roce_requester *requester = &qp->requester;
 	unsigned long flags;
 	int err = -ENOMEM;
+	u32 completed;
 
 	spin_lock_irqsave(&requester->post_lock, flags);
-	if (requester->posted - READ_ONCE(requester->completed) <
-	    qp->cap.max_send_wr)
+	/* Pairs with the release in roce_request_complete(). */
+	completed = smp_load_acquire(&requester->completed);
+	if (requester->posted - completed < qp->cap.max_send_wr)
 		err = copy_work_request(qp, wr, roce_request(requester,
 							     requester->posted));
 	if (!err)
@@ -326,7 +328,8 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 		.port_num = 1,
 	};
 
-	WRITE_ONCE(requester->completed, requester->completed + 1);
+	/* All of the slot was read; it may be filled again. */
+	smp_store_release(&requester->completed, requester->completed + 1);
 	if (roce_qp_is_user(qp))
 		roce_ring_advance(&requester->ring);
 

@@ -37,6 +37,12 @@
 /* How long to wait for a netdev that takes no more, or for memory */
 #define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
 
+/* Stalls after which a datagram is lost: nobody waits for an answer to it. */
+#define MAX_DATAGRAM_STALLS	100
+
+/* Requests that are flushed before softirq does something else */
+#define FLUSH_BUDGET		64
+
 /* The sub-opcodes of one work request, by the place of a packet in the message */
 struct operation {
 	u8 first, middle, last, only;
@@ -199,11 +205,20 @@ static bool window_is_open(const struct roce_qp *qp)
 	       in_flight(&qp->requester) < WINDOW_PACKETS;
 }
 
+/* Until all READs before it are over, whether on the wire or to be sent again */
 static bool must_wait_for_fence(const struct roce_requester *requester,
 				const struct roce_request *request)
 {
-	return request->flags & IB_SEND_FENCE && requester->reads &&
-	       packet_index(requester, request) == 0;
+	u32 number;
+
+	if (!(request->flags & IB_SEND_FENCE) ||
+	    packet_index(requester, request) != 0)
+		return false;
+	for (number = requester->completed;
+	     number != requester->current_request; number++)
+		if (roce_request(requester, number)->opcode == IB_WR_RDMA_READ)
+			return true;
+	return false;
 }
 
 static bool is_message(const struct roce_request *request)
@@ -317,18 +332,23 @@ void roce_requester_progressed(struct roce_qp *qp)
 	expect_progress(qp);
 }
 
-static void flush(struct roce_qp *qp)
+/* True if there is more: a program can post as fast as this flushes. */
+static bool flush(struct roce_qp *qp, u32 budget)
 {
 	struct roce_requester *requester = &qp->requester;
 
 	while (requester->completed != requester->fetched ||
-	       roce_request_fetch(qp))
+	       roce_request_fetch(qp)) {
+		if (!budget--)
+			return true;
 		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+	}
 	requester->current_request = requester->fetched;
 	requester->psn = requester->next_psn;
 	requester->limit_psn = requester->next_psn;
 	requester->unacked_psn = requester->next_psn;
 	requester->reads = 0;
+	return false;
 }
 
 /**
@@ -343,7 +363,12 @@ void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
 	roce_request_complete(qp, status);
 	roce_qp_set_error(qp, roce_qp_is_datagram(qp) ? IB_QPS_SQE : IB_QPS_ERR);
-	flush(qp);
+	/*
+	 * A program may bring a datagram QP back to RTS as soon as it sees the
+	 * error: what is posted by now has to be gone by then.
+	 */
+	if (roce_qp_is_datagram(qp))
+		flush(qp, qp->requester.slot_mask);
 }
 
 /*
@@ -357,13 +382,15 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	int err;
 
 	err = qp->dev->send(qp, av, train);
-	if (err == -EAGAIN) {
+	if (err == -EAGAIN && (!roce_qp_is_datagram(qp) ||
+			       requester->stalls++ < MAX_DATAGRAM_STALLS)) {
 		roce_count(qp->dev, tx_stalled);
 		requester->psn = psn;
 		requester->current_request = request_number;
 		roce_requester_wait(qp, STALL_NANOSECONDS);
 		return false;
 	}
+	requester->stalls = 0;
 	/* Datagrams are over when they are sent. */
 	if (roce_qp_is_datagram(qp)) {
 		requester->unacked_psn = requester->psn;
@@ -517,26 +544,33 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
+static bool is_sending(const struct roce_qp *qp)
+{
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	return state == IB_QPS_RTS || state == IB_QPS_SQD;
+}
+
 static bool advance(struct roce_engine *engine)
 {
 	struct roce_qp *qp = requester_qp(engine);
 	int trains = TRAINS_PER_STEP;
 
 	switch (READ_ONCE(qp->state)) {
-	case IB_QPS_RTS:
-	case IB_QPS_SQD:
-		break;
 	case IB_QPS_SQE:
 	case IB_QPS_ERR:
-		flush(qp);
-		return false;
+		return flush(qp, FLUSH_BUDGET);
 	default:
-		return false;
+		if (!is_sending(qp))
+			return false;
 	}
 
 	check_ack_timeout(qp);
-	while (trains && send_next(qp))
+	while (trains && is_sending(qp) && send_next(qp))
 		trains--;
+	/* A request failed, and the others are to be flushed. */
+	if (!is_sending(qp))
+		return true;
 	arm_ack_timer(qp);
 	check_drained(qp);
 	return !trains;
@@ -552,6 +586,7 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 	struct roce_requester *requester =
 		container_of(timer, struct roce_requester, wait_timer);
 
+	WRITE_ONCE(requester->rnr_waiting, false);
 	WRITE_ONCE(requester->waiting, false);
 	rcu_read_lock();
 	roce_engine_run(&requester->engine);
@@ -657,4 +692,5 @@ void roce_requester_stop(struct roce_qp *qp)
 	timer_delete_sync(&requester->ack_timer);
 	hrtimer_cancel(&requester->wait_timer);
 	requester->waiting = false;
+	requester->rnr_waiting = false;
 }

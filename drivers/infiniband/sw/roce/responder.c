@@ -22,6 +22,12 @@
 
 #define STALL_JIFFIES		1
 
+/* Stalls after which an acknowledgment is given up; the peer asks again. */
+#define MAX_STALLS		100
+
+/* Receives that are flushed before softirq does something else */
+#define FLUSH_BUDGET		64
+
 /* How often a program's receive queue is flushed in the error state */
 #define FLUSH_INTERVAL		msecs_to_jiffies(20)
 
@@ -228,7 +234,17 @@ static u32 read_packets(const struct roce_qp *qp,
 	return max(1u, DIV_ROUND_UP(packet->length, qp->mtu));
 }
 
-static void queue_read(struct roce_qp *qp, const struct roce_packet *packet)
+static void finish_read(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	responder->read_head = (responder->read_head + 1) %
+			       qp->attr.max_dest_rd_atomic;
+	responder->read_count--;
+}
+
+static void queue_read(struct roce_qp *qp, const struct roce_packet *packet,
+		       bool repeated)
 {
 	struct roce_responder *responder = &qp->responder;
 
@@ -240,6 +256,7 @@ static void queue_read(struct roce_qp *qp, const struct roce_packet *packet)
 		.length = packet->length,
 		.rkey = packet->rkey,
 		.msn = responder->msn,
+		.repeated = repeated,
 	};
 	/* The responses acknowledge what is before them. */
 	if (!owes_nak(responder))
@@ -264,16 +281,22 @@ static enum verdict execute_read(struct roce_qp *qp,
 	struct roce_responder *responder = &qp->responder;
 	enum verdict verdict;
 
-	/* More than max_dest_rd_atomic at a time */
-	if (responder->read_count == qp->attr.max_dest_rd_atomic)
-		return INVALID;
+	/*
+	 * More than max_dest_rd_atomic at a time. But a new request says that
+	 * the peer has got what it had asked for again.
+	 */
+	if (responder->read_count == qp->attr.max_dest_rd_atomic) {
+		if (!responder->read_count || !nth_read(qp, 0)->repeated)
+			return INVALID;
+		finish_read(qp);
+	}
 	verdict = check_read(qp, packet);
 	if (verdict != DONE)
 		return verdict;
 
 	roce_count(qp->dev, rx_read_requests);
 	responder->msn = roce_psn_add(responder->msn, 1);
-	queue_read(qp, packet);
+	queue_read(qp, packet, false);
 	return DONE;
 }
 
@@ -387,13 +410,17 @@ static void repeat_read(struct roce_qp *qp, const struct roce_packet *packet)
 	while (responder->read_count) {
 		struct roce_read *last = nth_read(qp, responder->read_count - 1);
 
+		/* The network made two of it, and the answer is still to come. */
+		if (last->psn == packet->psn && last->first_psn == packet->psn &&
+		    last->length == packet->length)
+			return;
 		if (roce_psn_diff(last->first_psn, packet->psn) < 0 &&
 		    roce_psn_diff(last->psn, packet->psn) < 0)
 			break;
 		responder->read_count--;
 	}
 	if (responder->read_count < qp->attr.max_dest_rd_atomic)
-		queue_read(qp, packet);
+		queue_read(qp, packet, true);
 }
 
 static void receive_duplicate(struct roce_qp *qp,
@@ -502,6 +529,11 @@ static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
 	}
 
 	status = place_datagram(qp, skb, packet);
+	/* Anybody can send what is too long: it must not cost us the QP. */
+	if (status == IB_WC_LOC_LEN_ERR) {
+		roce_count(qp->dev, rx_dropped_length);
+		return;
+	}
 	if (status != IB_WC_SUCCESS) {
 		fail_receive(qp, status);
 		roce_qp_set_error(qp, IB_QPS_ERR);
@@ -546,6 +578,7 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 static void stall(struct roce_responder *responder)
 {
 	responder->stalled = true;
+	responder->stalls++;
 	mod_timer(&responder->wait_timer, jiffies + STALL_JIFFIES);
 }
 
@@ -661,11 +694,9 @@ static bool send_responses(struct roce_qp *qp)
 		stall(responder);
 		return false;
 	}
-	if (!read->packets) {
-		responder->read_head = (responder->read_head + 1) %
-				       qp->attr.max_dest_rd_atomic;
-		responder->read_count--;
-	}
+	responder->stalls = 0;
+	if (!read->packets)
+		finish_read(qp);
 	return true;
 }
 
@@ -693,17 +724,21 @@ static void send_acknowledge(struct roce_qp *qp)
 		else
 			err = qp->dev->send(qp, &qp->av, &train);
 	}
-	if (err == -EAGAIN || err == -ENOMEM) {
+	if ((err == -EAGAIN || err == -ENOMEM) &&
+	    responder->stalls < MAX_STALLS) {
 		roce_count(qp->dev, tx_stalled);
 		stall(responder);
 		return;
 	}
+	responder->stalls = 0;
 	responder->ack_due = false;
 }
 
-static void flush(struct roce_qp *qp)
+/* True if there is more: a program can post as fast as this flushes. */
+static bool flush(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
+	int budget = FLUSH_BUDGET;
 
 	while (responder->has_receive || roce_receive_fetch(qp)) {
 		struct ib_wc wc = {
@@ -712,10 +747,13 @@ static void flush(struct roce_qp *qp)
 		};
 
 		roce_receive_complete(qp, &wc, false);
+		if (!--budget)
+			return true;
 	}
 	/* A program posts receives without telling the kernel. */
 	if (roce_qp_is_user(qp))
 		mod_timer(&responder->wait_timer, jiffies + FLUSH_INTERVAL);
+	return false;
 }
 
 static bool answer(struct roce_qp *qp)
@@ -741,10 +779,8 @@ static bool advance(struct roce_engine *engine)
 {
 	struct roce_qp *qp = responder_qp(engine);
 
-	if (READ_ONCE(qp->state) == IB_QPS_ERR) {
-		flush(qp);
-		return false;
-	}
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		return flush(qp);
 	if (!can_receive(qp) || roce_qp_is_datagram(qp) ||
 	    qp->responder.stalled)
 		return false;
@@ -830,6 +866,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->nak_sent = false;
 	responder->ack_due = false;
 	responder->failed = false;
+	responder->stalls = 0;
 	responder->established = false;
 	responder->read_head = 0;
 	responder->read_count = 0;

@@ -119,6 +119,16 @@ static inline void *roce_ring_peer_element(const struct roce_ring *ring)
 	       (size_t)roce_ring_peer_index(ring) * ring->element_size;
 }
 
+/** roce_ring_peer_full() - whether the other side, which produces, has no room */
+static inline bool roce_ring_peer_full(const struct roce_ring *ring)
+{
+	/* Pairs with the release in roce_ring_advance(): it was read, too. */
+	u32 consumed = smp_load_acquire(&ring->buf->consumer_index);
+
+	return ((ring->buf->producer_index - consumed) & ring->mask) ==
+	       ring->mask;
+}
+
 /** roce_ring_peer_advance() - roce_ring_advance() of the other side */
 static inline void roce_ring_peer_advance(struct roce_ring *ring)
 {

@@ -104,7 +104,8 @@ static int output(struct net *net, const struct roce_av *av, struct sk_buff *skb
 		err = ip6_local_out(net, NULL, skb);
 	else
 		err = ip_local_out(net, NULL, skb);
-	return net_xmit_eval(err) ? -EAGAIN : 0;
+	/* A full queue is worth waiting for. What else fails is lost. */
+	return err == NET_XMIT_DROP || err == -ENOBUFS ? -EAGAIN : 0;
 }
 
 /*

@@ -26,6 +26,20 @@
 
 static DEFINE_PER_CPU(struct page_frag, train_page_frag);
 
+/** roce_train_exit() - give up what was kept for the next train */
+void roce_train_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = per_cpu_ptr(&train_page_frag, cpu);
+
+		if (frag->page)
+			put_page(frag->page);
+		frag->page = NULL;
+	}
+}
+
 static void fill_ip_headers(struct roce_ip_headers *headers,
 			    const struct roce_av *av, u16 source_port,
 			    u32 first_psn)

@@ -107,6 +107,7 @@ struct roce_train {
 	u32 icrc;
 };
 
+void roce_train_exit(void);
 int roce_train_open(struct roce_train *train, const struct roce_av *av,
 		    u16 source_port, u32 first_psn, u32 size);
 bool roce_train_fits(const struct roce_train *train, u32 size);
