@@ -37,6 +37,11 @@ DEV_A=${LINK_TYPE_A}_a DEV_B=${LINK_TYPE_B}_b
 
 TMP=$(mktemp -d /tmp/roce-test.XXXXXX)
 FAILED=0
+
+# A process costs up to a second where the CPU is emulated and the kernel checks
+# everything: what runs often here does without.
+exec {NAP}<> <(:)
+nap() { read -rt "$1" -u "$NAP" || true; }
 declare -a NAMESPACES=()
 declare -A LINKS=()	# name of a link -> its namespace
 
@@ -100,7 +105,7 @@ reap_group()
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		kill -0 -- "-$pid" 2>/dev/null || return 0
 		((i != 3)) || kill -KILL -- "-$pid" 2>/dev/null || return 0
-		sleep 0.3
+		nap 0.3
 	done
 	# Only the kernel can hold a process that got SIGKILL: say where.
 	echo "processes survive SIGKILL:"
@@ -116,24 +121,24 @@ reap_group()
 # of its own, with errexit, for a limited time
 run_limited()
 {
-	local limit=$1 pid dog first='' rc=0
+	local end=$((SECONDS + $1 + 1)) limit=$1 pid rc=0
 	shift
 
 	set -m
 	(set +m; set -e; "$@") </dev/null &
 	pid=$!
 	set +m
-	sleep "$limit" &
-	dog=$!
-	wait -n -p first "$pid" "$dog" || rc=$?
-	if [[ $first == "$dog" ]]; then
+	while kill -0 "$pid" 2>/dev/null && ((SECONDS < end)); do
+		nap 0.05
+	done
+	if kill -0 "$pid" 2>/dev/null; then
 		echo "timed out after $limit s: $*"
 		show_group "$pid"
 		[[ ! -s $TMP/server.out ]] || { echo "--- server's output:"; tail -20 "$TMP/server.out"; }
 		rc=124
+	else
+		wait "$pid" || rc=$?
 	fi
-	kill "$dog" 2>/dev/null || true
-	wait "$dog" 2>/dev/null || true
 	reap_group "$pid" || rc=1
 	return "$rc"
 }
@@ -217,7 +222,7 @@ wait_for()
 			echo "waited in vain for: $*"
 			return 1
 		fi
-		sleep 0.1
+		nap 0.1
 	done
 }
 
@@ -230,9 +235,6 @@ ns_add()
 {
 	ip netns add "$1"
 	NAMESPACES+=("$1")
-	# Addresses have to serve at once: no duplicate address detection.
-	ip netns exec "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0 \
-		net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.router_solicitations=0
 	ip -n "$1" link set lo up
 }
 
@@ -247,28 +249,27 @@ ns_del()
 	NAMESPACES=("${left[@]}")
 }
 
-# address NS NETDEV IPV4/LEN IPV6/LEN
+# address NS NETDEV IPV4/LEN IPV6/LEN: nodad, for they have to serve at once
 address()
 {
-	ip -n "$1" addr add "$3" dev "$2"
-	ip -n "$1" addr add "$4" dev "$2" nodad
-	ip -n "$1" link set "$2" up
+	ip -n "$1" -batch - <<-END
+		link set lo up
+		addr add $3 dev $2
+		addr add $4 dev $2 nodad
+		link set $2 up
+	END
 }
 
-# veth_pair NS1 DEV1 NS2 DEV2: joins two namespaces. GSO packets stay whole on
-# it; single_packets cuts them.
-veth_pair()
-{
-	ip link add "$2" mtu "$MTU" netns "$1" type veth \
-		peer name "$4" mtu "$MTU" netns "$3"
-}
-
-# ns_pair: two namespaces with a veth pair, IPv4 and IPv6 addresses
+# ns_pair: two namespaces with a veth pair, IPv4 and IPv6 addresses. GSO packets
+# stay whole on it; single_packets cuts them.
 ns_pair()
 {
-	ns_add "$NS_A"
-	ns_add "$NS_B"
-	veth_pair "$NS_A" "$VETH_A" "$NS_B" "$VETH_B"
+	NAMESPACES+=("$NS_A" "$NS_B")
+	ip -batch - <<-END
+		netns add $NS_A
+		netns add $NS_B
+		link add $VETH_A mtu $MTU netns $NS_A type veth peer name $VETH_B mtu $MTU netns $NS_B
+	END
 	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
 	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
 }
@@ -317,15 +318,19 @@ in_ns()
 	fi
 }
 
-# link_add NAME TYPE NETDEV NS: adds the link and waits for its GIDs
+# link_add NAME TYPE NETDEV NS: adds the link, waits for the GIDs of the netdev's
+# addresses, and leaves their indices in GID4 and GID6
 link_add()
 {
-	local name=$1 type=$2 netdev=$3 ns=$4
+	local name=$1 type=$2 netdev=$3 ns=$4 gids
 
-	in_ns "$ns" rdma link add "$name" type "$type" netdev "$netdev"
 	LINKS[$name]=$ns
-	wait_for 5 gid_index "$name" "$ns" 4
-	wait_for 5 gid_index "$name" "$ns" 6
+	gids=$(in_ns "$ns" bash -c "$LINK_ADD" link_add "$name" "$type" "$netdev") || {
+		echo "# no link $name, or no GIDs: $gids"
+		return 1
+	}
+	# shellcheck disable=SC2034 # GID6: for the caller
+	read -r GID4 GID6 <<<"$gids"
 }
 
 link_del()
@@ -342,36 +347,53 @@ link_gone() { ! link_there "$1"; }
 link_pair()
 {
 	link_add "$DEV_A" "$LINK_TYPE_A" "$VETH_A" "$NS_A" || die "no link on side A"
+	GID4_A=$GID4 GID6_A=$GID6
 	link_add "$DEV_B" "$LINK_TYPE_B" "$VETH_B" "$NS_B" || die "no link on side B"
-	GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
-	GID6_A=$(gid_index "$DEV_A" "$NS_A" 6)
-	GID4_B=$(gid_index "$DEV_B" "$NS_B" 4)
-	GID6_B=$(gid_index "$DEV_B" "$NS_B" 6)
+	GID4_B=$GID4 GID6_B=$GID6
 }
 
-# Run inside of the namespace by gid_index: prints the index of the first
-# RoCE v2 GID of a family, on a certain netdev if one is given.
+# For a bash in the namespace: find_gid DEVICE 4|6|link [NETDEV] prints the index
+# of the first RoCE v2 GID of a family, on a certain netdev if one is given.
 # shellcheck disable=SC2016 # expanded by the inner shell
-GID_INDEX='
-cd "/sys/class/infiniband/$1/ports/1" || exit 1
-for n in {0..31}; do
-	read -r type 2>/dev/null <"gid_attrs/types/$n" || continue
-	read -r gid <"gids/$n" || continue
-	[[ $type == "RoCE v2" ]] || continue
-	if [[ -n $3 ]]; then
-		read -r ndev <"gid_attrs/ndevs/$n" || continue
-		[[ $ndev == "$3" ]] || continue
-	fi
-	case $2:$gid in
-	4:0000:0000:0000:0000:0000:ffff:*) ;;
-	6:fd*) ;;
-	link:fe80:*) ;;
-	*) continue ;;
-	esac
-	echo "$n"
-	exit 0
+FIND_GID='
+find_gid()
+{
+	local n type gid ndev
+
+	for n in {0..31}; do
+		read -r type <"gid_attrs/types/$n" || continue
+		read -r gid <"gids/$n" || continue
+		[[ $type == "RoCE v2" ]] || continue
+		if [[ -n $3 ]]; then
+			read -r ndev <"gid_attrs/ndevs/$n" || continue
+			[[ $ndev == "$3" ]] || continue
+		fi
+		case $2:$gid in
+		4:0000:0000:0000:0000:0000:ffff:*) ;;
+		6:fd*) ;;
+		link:fe80:*) ;;
+		*) continue ;;
+		esac
+		echo "$n"
+		return
+	done 2>/dev/null
+	return 1
+}
+cd "/sys/class/infiniband/$1/ports/1" 2>/dev/null'
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+GID_INDEX=$FIND_GID' && find_gid "$@"'
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+LINK_ADD='
+rdma link add "$1" type "$2" netdev "$3" 2>&1 || exit
+exec {nap}<> <(:)
+for ((i = 0; i < 60; i++)); do'$FIND_GID' &&
+	g4=$(find_gid "$1" 4) && g6=$(find_gid "$1" 6) && break
+	read -rt 0.1 -u $nap
 done
-exit 1'
+echo "$g4 $g6"
+[[ -n $g4 && -n $g6 ]]'
 
 # gid_index DEVICE NS 4|6|link [NETDEV]
 gid_index()
@@ -416,93 +438,89 @@ counters()
 
 # --- programs ------------------------------------------------------------
 
+# A compiler is slow in an emulated machine, and so is make: only if need be.
+built()
+{
+	local program
+
+	for program in integrity verbs hostile_rings train_send; do
+		[[ -x $BUILD/$program ]] || return
+		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,wire} \
+			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return
+	done
+}
+
 # Our own programs: made on demand, usually the harness has done it before.
 build()
 {
+	! built || return 0
 	make -s -C "$TEST_DIR" >"$TMP/build.out" 2>&1 ||
 		die "make -C tools/test failed" "$(<"$TMP/build.out")"
 }
 
 # pair SERVER... -- CLIENT...: the server on side A, the client on side B; both
-# must succeed. READY says how to see that the server listens.
+# must succeed. READY is a function that tells whether the server (its process
+# id is the last argument) listens.
 pair()
 {
-	local server=() rc=0 pid
+	local server=() rc=0 pid i
 
 	while [[ $1 != -- ]]; do
 		server+=("$1")
 		shift
 	done
 	shift
-	a "${server[@]}" >"$TMP/server.out" 2>&1 &
+	ip netns exec "$NS_A" "${server[@]}" >"$TMP/server.out" 2>&1 &
 	pid=$!
-	${READY:-sleep 1} || true
+	for ((i = 0; i < 200; i++)); do
+		! ${READY:-false} "$pid" || break
+		kill -0 "$pid" 2>/dev/null || break
+		nap 0.1
+	done
 	b "$@" || rc=$?
-	if [[ $rc == 0 ]]; then
-		# A server that outlives its client by this much hangs.
-		local i
-		for ((i = 0; i < ${LINGER:-100}; i++)); do
-			kill -0 "$pid" 2>/dev/null || break
-			sleep 0.1
-		done
-		((i < ${LINGER:-100})) || { echo "the server does not end"; rc=1; }
-	fi
+	# A server that outlives its client by this much hangs.
+	for ((i = 0; rc == 0 && i < ${LINGER:-150}; i++)); do
+		kill -0 "$pid" 2>/dev/null || break
+		nap 0.1
+	done
+	((i < ${LINGER:-150})) || { echo "the server does not end"; rc=1; }
 	((rc == 0)) || kill "$pid" 2>/dev/null || true
 	wait "$pid" || { echo "server: exit status $?"; rc=1; }
 	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }
 	return "$rc"
 }
 
-# ready_tcp PORT: somebody listens on a TCP port of side A
+# ready_tcp PORT PID: somebody in that process's namespace listens on the port
 ready_tcp()
 {
-	local i
+	local hex
 
-	for ((i = 0; i < 100; i++)); do
-		[[ -z $(a ss -Hltn "sport = :$1") ]] || return 0
-		sleep 0.1
-	done
-	return 1
-}
+	printf -v hex ':%04X 0*:0000 0A' "$1"
+	[[ $(<"/proc/$2/net/tcp") =~ $hex || $(<"/proc/$2/net/tcp6") =~ $hex ]]
+} 2>/dev/null
 
 # ready_cm: somebody listens on a connection manager id
 ready_cm()
 {
-	local i
-
-	for ((i = 0; i < 50; i++)); do
-		! a rdma resource show cm_id | found LISTEN || return 0
-		sleep 0.1
-	done
-	return 1
+	[[ $(rdma resource show cm_id) == *LISTEN* ]]
 }
 
 # ready_socket: integrity's server has made its socket
-ready_socket()
-{
-	local i
-
-	for ((i = 0; i < 100; i++)); do
-		[[ ! -S $TMP/integrity.sock ]] || return 0
-		sleep 0.1
-	done
-	return 1
-}
+ready_socket() { [[ -S $SOCKET ]]; }
 
 # integrity_pair [-4|-6] ARGS...: our program that verifies every byte. The two
 # sides talk over a UNIX socket: they do not depend on the link under test.
 integrity_pair()
 {
-	local ga=$GID4_A gb=$GID4_B
+	local ga=$GID4_A gb=$GID4_B SOCKET=$TMP/$BASHPID.$RANDOM.sock
 
 	case ${1:-} in
 	-4) shift ;;
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
-	rm -f "$TMP/integrity.sock"
 	READY=ready_socket pair \
-		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$TMP/integrity.sock" -- \
-		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$TMP/integrity.sock" "$@"
+		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$SOCKET" -- \
+		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$SOCKET" "$@"
 }
 
 # perftest PROGRAM [-4|-6] ARGS...: the family is that of the GIDs; the two

@@ -40,10 +40,10 @@ check "an unprivileged one too" \
 victims_start()
 {
 	rm -f "$TMP/victim.sock"
-	a "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
+	ip netns exec "$NS_A" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
 		--listen "$TMP/victim.sock" >/dev/null 2>&1 &
 	wait_for 5 test -S "$TMP/victim.sock"
-	b "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
+	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
 		--connect "$TMP/victim.sock" --ops mix --sizes 300 --flags bidir,events \
 		--count 10000000 --seconds 300 >/dev/null 2>&1 &
 	wait_for 5 qpn_of "$DEV_A"

@@ -17,11 +17,12 @@ traffic_start()
 		--bytes 4000m --seconds 300)
 
 	rm -f "$TMP/integrity.sock"
-	a "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
+	# No function here: $! has to be the program itself.
+	ip netns exec "$NS_A" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
 		--listen "$TMP/integrity.sock" >"$TMP/traffic.a" 2>&1 &
 	TRAFFIC_A=$!
 	wait_for 10 test -S "$TMP/integrity.sock"
-	b "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
+	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
 		--connect "$TMP/integrity.sock" "${long[@]}" >"$TMP/traffic.b" 2>&1 &
 	TRAFFIC_B=$!
 	wait_for 10 traffic_flows
@@ -33,9 +34,11 @@ traffic_flows()
 	local n
 
 	n=$(a cat "/sys/class/net/$VETH_A/statistics/tx_packets")
-	sleep 0.2
+	nap 0.2
 	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
 }
+
+ended() { ! kill -0 "$1"; }
 
 # Both processes end by themselves: the device tells them, or the peer's end.
 traffic_ends()
@@ -43,7 +46,7 @@ traffic_ends()
 	local pid
 
 	for pid in $TRAFFIC_A $TRAFFIC_B; do
-		wait_for 20 bash -c "! kill -0 $pid" || {
+		wait_for 20 ended "$pid" || {
 			echo "process $pid does not end"
 			cat "/proc/$pid/stack" || true
 			cat "$TMP/traffic.a" "$TMP/traffic.b"
@@ -103,7 +106,7 @@ teardowns()
 down_up()
 {
 	a ip link set "$VETH_A" down
-	sleep 0.1
+	nap 0.1
 	a ip link set "$VETH_A" up
 	kill "$TRAFFIC_A" "$TRAFFIC_B"
 }

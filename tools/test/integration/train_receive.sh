@@ -11,8 +11,7 @@ build
 ns_pair
 # Side B has no device: train_send is the peer.
 link_add "$DEV_A" roce "$VETH_A" "$NS_A"
-GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
-GID6_A=$(gid_index "$DEV_A" "$NS_A" 6)
+GID4_A=$GID4 GID6_A=$GID6
 
 trains()
 {
