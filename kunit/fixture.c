@@ -73,7 +73,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev_set_name(&dev->ibdev.dev, "kunit");
 	dev->counters = alloc_percpu(struct roce_counters);
-	KUNIT_ASSERT_NOT_NULL(test, dev->counters);
+	KUNIT_ASSERT_TRUE(test, !!dev->counters);
 	KUNIT_ASSERT_EQ(test, roce_mr_table_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
