@@ -3,6 +3,7 @@
 #include <linux/unaligned.h>
 #include <net/gso.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 
 #include "fixture.h"
@@ -240,16 +241,36 @@ static void a_train_has_what_segmentation_needs(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static void a_lone_packet_needs_no_segmentation_and_no_checksum(struct kunit *test)
+static void a_lone_packet_needs_no_segmentation(struct kunit *test)
 {
 	static const struct plan plan = { true, 1, 4096, 4096 };
 	struct sk_buff *skb = built(test, &plan);
 
 	KUNIT_EXPECT_FALSE(test, skb_is_gso(skb));
-	KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_NONE);
-	KUNIT_EXPECT_EQ(test, (__force u16)udp_hdr(skb)->check, 0);
 	KUNIT_EXPECT_EQ(test, ntohs(udp_hdr(skb)->len), 8 + 12 + 4096 + 4);
 	KUNIT_EXPECT_EQ(test, ntohs(ipv6_hdr(skb)->payload_len), 8 + 12 + 4096 + 4);
+	kfree_skb(skb);
+}
+
+/* A checksum of zero is fine with IPv4; with IPv6 it is frowned upon. */
+static void a_lone_packet_has_a_checksum_over_ipv6_only(struct kunit *test)
+{
+	static const struct plan plans[] = { { false, 1, 8, 8 }, { true, 1, 8, 8 } };
+	struct sk_buff *skb;
+
+	skb = built(test, &plans[0]);
+	KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_NONE);
+	KUNIT_EXPECT_EQ(test, (__force u16)udp_hdr(skb)->check, 0);
+	kfree_skb(skb);
+
+	skb = built(test, &plans[1]);
+	KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_PARTIAL);
+	KUNIT_EXPECT_EQ(test, skb_checksum_help(skb), 0);
+	KUNIT_EXPECT_EQ(test, 0,
+			(__force u16)csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+						     &ipv6_hdr(skb)->daddr,
+						     8 + 24, IPPROTO_UDP,
+						     skb_checksum(skb, 40, 32, 0)));
 	kfree_skb(skb);
 }
 
@@ -774,7 +795,8 @@ static struct kunit_case train_cases[] = {
 	KUNIT_CASE_PARAM(software_segmentation_makes_right_packets,
 			 plan_gen_params),
 	KUNIT_CASE(a_train_has_what_segmentation_needs),
-	KUNIT_CASE(a_lone_packet_needs_no_segmentation_and_no_checksum),
+	KUNIT_CASE(a_lone_packet_needs_no_segmentation),
+	KUNIT_CASE(a_lone_packet_has_a_checksum_over_ipv6_only),
 	KUNIT_CASE(the_headers_below_are_what_the_address_vector_says),
 	KUNIT_CASE(headers_of_every_opcode_are_read_back),
 	KUNIT_CASE(payload_may_come_in_pieces),

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/kthread.h>
+#include <linux/unaligned.h>
+#include <net/net_namespace.h>
+
+#include "wire_fake.h"
+
+/* How long a test waits for what timers have to bring about */
+#define PATIENCE	(5 * HZ)
+
+static const u8 *bth_of(const struct sk_buff *skb)
+{
+	return skb_transport_header(skb) + sizeof(struct udphdr);
+}
+
+static void record(struct wire_end *from, const struct sk_buff *packet)
+{
+	struct wire *wire = from->wire;
+	const u8 *bth = bth_of(packet), *header = bth + sizeof(struct roce_bth);
+	u16 flags = roce_opcode_info(bth[0])->flags;
+	struct wire_record *record;
+
+	if (wire->logged == WIRE_LOG)
+		return;
+	record = &wire->log[wire->logged++];
+	*record = (struct wire_record) {
+		.from = from - wire->ends,
+		.opcode = bth[0],
+		.ack_request = bth[8] >> 7,
+		.psn = get_unaligned_be24(bth + 9),
+	};
+	if (flags & ROCE_HAS_AETH) {
+		record->syndrome = header[0];
+		record->msn = get_unaligned_be24(header + 1);
+	}
+	if (flags & ROCE_HAS_RETH)
+		record->length = get_unaligned_be32(header + 12);
+}
+
+static enum wire_action action_for(const struct wire_end *from, u32 number)
+{
+	u32 i;
+
+	if (from->cut)
+		return WIRE_DROP;
+	for (i = 0; i < from->fault_count; i++)
+		if (from->faults[i].number == number)
+			return from->faults[i].action;
+	return WIRE_PASS;
+}
+
+static void enqueue(struct wire *wire, struct sk_buff *skb)
+{
+	if (skb)
+		__skb_queue_tail(&wire->queue, skb);
+}
+
+/* Consumes the packet. */
+static void carry(struct wire_end *from, struct sk_buff *packet)
+{
+	struct sk_buff *held = from->held;
+	struct wire *wire = from->wire;
+
+	from->held = NULL;
+	record(from, packet);
+	switch (action_for(from, from->sent++)) {
+	case WIRE_DROP:
+		kfree_skb(packet);
+		break;
+	case WIRE_DELAY:
+		from->held = packet;
+		break;
+	case WIRE_DUPLICATE:
+		enqueue(wire, skb_copy(packet, GFP_ATOMIC));
+		enqueue(wire, packet);
+		break;
+	case WIRE_CORRUPT:
+		*(skb_tail_pointer(packet) - 5) ^= 0x10;
+		enqueue(wire, packet);
+		break;
+	case WIRE_PASS:
+		enqueue(wire, packet);
+		break;
+	}
+	enqueue(wire, held);
+}
+
+static void carry_train(struct wire_end *from, struct sk_buff *train)
+{
+	struct sk_buff *packet;
+	u32 n;
+
+	for (n = 0; (packet = fixture_nth_packet(train, n)); n++) {
+		if (!from->wire->whole_trains) {
+			carry(from, packet);
+			continue;
+		}
+		record(from, packet);
+		from->sent++;
+		kfree_skb(packet);
+	}
+	if (!from->wire->whole_trains || from->cut) {
+		consume_skb(train);
+		return;
+	}
+	skb_pull(train, skb_network_header_len(train));
+	enqueue(from->wire, train);
+}
+
+static int take_train(struct roce_qp *qp, struct roce_av *av,
+		      struct roce_train *train)
+{
+	struct wire_end *from = qp->ibqp.qp_context;
+	struct wire *wire = from->wire;
+
+	spin_lock_bh(&wire->lock);
+	if (from->refuse) {
+		from->refuse--;
+		spin_unlock_bh(&wire->lock);
+		roce_train_drop(train);
+		return -EAGAIN;
+	}
+	from->trains++;
+	carry_train(from, roce_train_finish(train));
+	spin_unlock_bh(&wire->lock);
+	return 0;
+}
+
+/**
+ * wire_start() - let the QPs send what they can; nothing arrives
+ * @wire: the wire
+ */
+void wire_start(struct wire *wire)
+{
+	int i;
+
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < 2; i++) {
+		roce_engine_run(&wire->ends[i].qp->requester.engine);
+		roce_engine_run(&wire->ends[i].qp->responder.engine);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static bool deliver(struct wire *wire)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&wire->lock);
+	skb = __skb_dequeue(&wire->queue);
+	spin_unlock_bh(&wire->lock);
+	if (!skb)
+		return false;
+
+	local_bh_disable();
+	rcu_read_lock();
+	roce_receive(&init_net, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	return true;
+}
+
+/**
+ * wire_run() - let arrive what is sent, until nothing is sent any more
+ * @wire: the wire
+ */
+void wire_run(struct wire *wire)
+{
+	do
+		wire_start(wire);
+	while (deliver(wire));
+}
+
+/**
+ * wire_wait() - run, and wait for completions
+ * @wire: the wire
+ * @cq: of one of the ends
+ * @wc: filled in
+ * @count: how many to wait for
+ *
+ * Return: how many there were.
+ */
+int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count)
+{
+	unsigned long end = jiffies + PATIENCE;
+	int got = 0;
+
+	for (;;) {
+		wire_run(wire);
+		got += roce_poll_cq(&cq->ibcq, count - got, wc + got);
+		if (got == count || time_after(jiffies, end))
+			return got;
+		usleep_range(500, 1000);
+	}
+}
+
+/**
+ * wire_expect() - wait for a completion, which has to be this one
+ * @wire: the wire
+ * @cq: of one of the ends
+ * @wr_id: of the work request
+ * @status: how it has to end
+ */
+void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
+		 enum ib_wc_status status)
+{
+	struct kunit *test = wire->test;
+	struct ib_wc wc;
+
+	KUNIT_ASSERT_EQ_MSG(test, wire_wait(wire, cq, &wc, 1), 1,
+			    "no completion of request %llu", wr_id);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, wr_id);
+	KUNIT_EXPECT_EQ_MSG(test, wc.status, status, "request %llu: %s", wr_id,
+			    ib_wc_status_msg(wc.status));
+}
+
+/**
+ * wire_fault() - harm a packet
+ * @end: that will send it
+ * @number: counted from 0 since wire_forget()
+ * @action: what happens to it
+ */
+void wire_fault(struct wire_end *end, u32 number, enum wire_action action)
+{
+	KUNIT_ASSERT_LT(end->wire->test, end->fault_count, WIRE_FAULTS);
+	end->faults[end->fault_count++] = (struct wire_fault) { number, action };
+}
+
+/**
+ * wire_forget() - nothing was sent, and nothing will be harmed
+ * @wire: with nothing under way
+ */
+void wire_forget(struct wire *wire)
+{
+	int i;
+
+	spin_lock_bh(&wire->lock);
+	wire->logged = 0;
+	for (i = 0; i < 2; i++) {
+		wire->ends[i].sent = 0;
+		wire->ends[i].trains = 0;
+		wire->ends[i].fault_count = 0;
+		wire->ends[i].cut = false;
+	}
+	spin_unlock_bh(&wire->lock);
+}
+
+/**
+ * wire_find() - a packet that was sent
+ * @wire: the wire
+ * @from: 0 or 1, who sent it
+ * @opcode: of its BTH
+ * @nth: one of them
+ */
+const struct wire_record *wire_find(const struct wire *wire, u8 from, u8 opcode,
+				    u32 nth)
+{
+	u32 i;
+
+	for (i = 0; i < wire->logged; i++)
+		if (wire->log[i].from == from && wire->log[i].opcode == opcode &&
+		    !nth--)
+			return &wire->log[i];
+	return NULL;
+}
+
+/**
+ * wire_count() - how many packets of a kind were sent
+ * @wire: the wire
+ * @from: 0 or 1, who sent them
+ * @opcode: of their BTH
+ */
+u32 wire_count(const struct wire *wire, u8 from, u8 opcode)
+{
+	u32 n = 0;
+
+	while (wire_find(wire, from, opcode, n))
+		n++;
+	return n;
+}
+
+static void fill_sges(const struct wire_end *end, const struct wire_op *op,
+		      struct ib_sge *sges, u32 count)
+{
+	u32 i, done = 0;
+
+	for (i = 0; i < count; i++) {
+		u32 length = i + 1 == count ? op->length - done :
+					      op->length / count;
+
+		sges[i] = (struct ib_sge) {
+			.addr = (uintptr_t)end->memory + op->local + done,
+			.length = length,
+			.lkey = end->mr->ibmr.lkey ^ (op->bad_lkey ? 1 : 0),
+		};
+		done += length;
+	}
+}
+
+/**
+ * wire_post() - post a work request, which makes a completion
+ * @end: to post it to
+ * @op: the work request
+ *
+ * Return: what the verb returns.
+ */
+int wire_post(struct wire_end *end, const struct wire_op *op)
+{
+	struct ib_sge sges[WIRE_SGES];
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_id = op->wr_id,
+			.sg_list = sges,
+			.num_sge = op->sges ?: 1,
+			.opcode = op->opcode,
+			.send_flags = IB_SEND_SIGNALED | op->flags,
+			.ex.imm_data = cpu_to_be32(WIRE_IMMEDIATE),
+		},
+		.remote_addr = (uintptr_t)end->peer->memory + op->remote,
+		.rkey = end->peer->mr->ibmr.rkey ^ (op->bad_rkey ? 0x100 : 0),
+	};
+	const struct ib_send_wr *bad;
+
+	fill_sges(end, op, sges, wr.wr.num_sge);
+	return roce_post_send(&end->qp->ibqp, &wr.wr, &bad);
+}
+
+/**
+ * wire_receive() - post a receive
+ * @end: to post it to
+ * @wr_id: comes back with the completion
+ * @local: offset in the end's memory
+ * @length: bytes, 0 for a receive without memory
+ */
+void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
+{
+	struct ib_sge sge = {
+		.addr = (uintptr_t)end->memory + local,
+		.length = length,
+		.lkey = end->mr->ibmr.lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_id = wr_id,
+		.sg_list = &sge,
+		.num_sge = length ? 1 : 0,
+	};
+	const struct ib_recv_wr *bad;
+
+	KUNIT_ASSERT_EQ(end->wire->test, 0,
+			roce_post_recv(&end->qp->ibqp, &wr, &bad));
+}
+
+static int build(struct wire_end *end, const struct roce_packet *packet,
+		 const u8 *payload, struct roce_train *train)
+{
+	int err;
+
+	err = roce_train_open(train, &end->qp->av, end->qp->source_port,
+			      packet->psn, roce_packet_size(packet));
+	if (err)
+		return err;
+	err = roce_train_begin_packet(train, packet) ?:
+	      roce_train_append(train, payload, packet->payload) ?:
+	      roce_train_end_packet(train, packet);
+	if (err)
+		roce_train_drop(train);
+	return err;
+}
+
+/**
+ * wire_inject() - send a packet that the QP would not send
+ * @end: in whose name
+ * @packet: opcode, psn, payload and what the opcode has headers for
+ * @payload: its bytes, or NULL
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int wire_inject(struct wire_end *end, const struct roce_packet *packet,
+		const u8 *payload)
+{
+	struct roce_packet full = *packet;
+	struct roce_train train;
+	int err;
+
+	full.info = roce_opcode_info(full.opcode);
+	full.qpn = end->peer->qp->ibqp.qp_num;
+	local_bh_disable();
+	err = build(end, &full, payload, &train);
+	if (!err)
+		err = take_train(end->qp, &end->qp->av, &train);
+	local_bh_enable();
+	return err;
+}
+
+static void note_event(struct ib_event *event, void *context)
+{
+	struct wire_end *end = context;
+
+	set_bit(event->event, &end->events);
+}
+
+static void make_end(struct kunit *test, struct wire_end *end, const char *address)
+{
+	struct fixture_qp_attr attr = {
+		.type = IB_QPT_RC,
+		.cap = {
+			.max_send_wr = WIRE_QUEUE,
+			.max_recv_wr = WIRE_QUEUE,
+			.max_send_sge = WIRE_SGES,
+			.max_recv_sge = WIRE_SGES,
+			.max_inline_data = WIRE_INLINE,
+		},
+		.event_handler = note_event,
+		.context = end,
+	};
+
+	end->memory = fixture_buffer(test, WIRE_MEMORY);
+	end->dev = fixture_device(test);
+	end->dev->send = take_train;
+	end->gid = fixture_gid(test, end->dev, address);
+	end->pd = fixture_pd(test, end->dev);
+	end->mr = fixture_dma_mr(test, end->pd,
+				 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+				 IB_ACCESS_REMOTE_READ);
+	end->send_cq = fixture_cq(test, end->dev, 2 * WIRE_QUEUE);
+	end->recv_cq = fixture_cq(test, end->dev, 2 * WIRE_QUEUE);
+	attr.send_cq = end->send_cq;
+	attr.recv_cq = end->recv_cq;
+	end->qp = fixture_qp(test, end->pd, &attr);
+}
+
+static void to_init(struct kunit *test, struct wire_end *end,
+		    const struct wire_setup *setup, struct ib_qp_attr *attr)
+{
+	attr->qp_state = IB_QPS_INIT;
+	attr->port_num = 1;
+	attr->qp_access_flags = setup->access;
+	KUNIT_ASSERT_EQ(test, 0,
+			roce_modify_qp(&end->qp->ibqp, attr,
+				       IB_QP_STATE | IB_QP_PKEY_INDEX |
+				       IB_QP_PORT | IB_QP_ACCESS_FLAGS, NULL));
+}
+
+static void to_rtr(struct kunit *test, struct wire_end *end,
+		   const struct wire_setup *setup, struct ib_qp_attr *attr)
+{
+	struct rdma_ah_attr *ah = &attr->ah_attr;
+	u32 peer = end->peer - end->wire->ends;
+
+	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+	ah->port_num = 1;
+	ah->ah_flags = IB_AH_GRH;
+	ah->grh.sgid_attr = end->gid;
+	ah->grh.dgid = end->peer->gid->gid;
+	attr->qp_state = IB_QPS_RTR;
+	attr->path_mtu = setup->mtu;
+	attr->dest_qp_num = end->peer->qp->ibqp.qp_num;
+	attr->rq_psn = setup->psn[peer];
+	attr->max_dest_rd_atomic = setup->reads;
+	attr->min_rnr_timer = setup->rnr_timer;
+	KUNIT_ASSERT_EQ(test, 0,
+			roce_modify_qp(&end->qp->ibqp, attr,
+				       IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
+				       IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+				       IB_QP_MAX_DEST_RD_ATOMIC |
+				       IB_QP_MIN_RNR_TIMER, NULL));
+}
+
+static void to_rts(struct kunit *test, struct wire_end *end,
+		   const struct wire_setup *setup, struct ib_qp_attr *attr)
+{
+	attr->qp_state = IB_QPS_RTS;
+	attr->sq_psn = setup->psn[end - end->wire->ends];
+	attr->timeout = setup->timeout;
+	attr->retry_cnt = setup->retry_count;
+	attr->rnr_retry = setup->rnr_retry;
+	attr->max_rd_atomic = setup->reads;
+	KUNIT_ASSERT_EQ(test, 0,
+			roce_modify_qp(&end->qp->ibqp, attr,
+				       IB_QP_STATE | IB_QP_SQ_PSN |
+				       IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+				       IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC,
+				       NULL));
+}
+
+static void connect(struct kunit *test, struct wire_end *end,
+		    const struct wire_setup *setup)
+{
+	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	to_init(test, end, setup, attr);
+	to_rtr(test, end, setup, attr);
+	to_rts(test, end, setup, attr);
+}
+
+/* The QPs are gone already. */
+static void free_packets(void *context)
+{
+	struct wire *wire = context;
+
+	__skb_queue_purge(&wire->queue);
+	kfree_skb(wire->ends[0].held);
+	kfree_skb(wire->ends[1].held);
+}
+
+/** wire_defaults() - a connection without timeouts and with all rights */
+struct wire_setup wire_defaults(void)
+{
+	return (struct wire_setup) {
+		.mtu = IB_MTU_256,
+		.psn = { 0xfffffe, 0x7ffffe },
+		.retry_count = 7,
+		.rnr_retry = 7,
+		.rnr_timer = 1,
+		.reads = 4,
+		.access = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+	};
+}
+
+/**
+ * wire_new() - two connected QPs
+ * @test: to which they belong
+ * @setup: how
+ */
+struct wire *wire_new(struct kunit *test, const struct wire_setup *setup)
+{
+	struct wire *wire = kunit_kzalloc(test, sizeof(*wire), GFP_KERNEL);
+	static const char * const addresses[2][2] = {
+		{ "10.0.0.1", "10.0.0.2" }, { "fd00::1", "fd00::2" },
+	};
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, wire);
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
+	wire->test = test;
+	wire->whole_trains = setup->whole_trains;
+	spin_lock_init(&wire->lock);
+	__skb_queue_head_init(&wire->queue);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, free_packets, wire));
+	for (i = 0; i < 2; i++) {
+		wire->ends[i].wire = wire;
+		wire->ends[i].peer = &wire->ends[!i];
+		make_end(test, &wire->ends[i], addresses[setup->ipv6][i]);
+	}
+	for (i = 0; i < 2; i++)
+		connect(test, &wire->ends[i], setup);
+	return wire;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef KUNIT_WIRE_FAKE_H
+#define KUNIT_WIRE_FAKE_H
+
+#include "fixture.h"
+
+/*
+ * Two RC QPs, each on a device of its own, and a wire in memory between them
+ * that loses, doubles, delays and damages what the test wants it to.
+ *
+ * What a QP sends is queued; it arrives when the test lets it, in wire_run() or
+ * wire_wait(). All of that happens on one CPU, so it happens the same way
+ * every time.
+ */
+#define WIRE_MEMORY	(256 * 1024)
+#define WIRE_FAULTS	8
+#define WIRE_LOG	4096
+#define WIRE_QUEUE	128		/* of requests, and of receives */
+#define WIRE_SGES	4
+#define WIRE_INLINE	64
+
+enum wire_action {
+	WIRE_PASS,
+	WIRE_DROP,
+	WIRE_DUPLICATE,
+	WIRE_DELAY,		/* the next one of the same end overtakes it */
+	WIRE_CORRUPT,		/* one bit of it is flipped */
+};
+
+/**
+ * struct wire_fault - what happens to a packet
+ * @number: which one of its end, counted from 0 since wire_forget()
+ * @action: what happens to it
+ */
+struct wire_fault {
+	u32 number;
+	enum wire_action action;
+};
+
+/**
+ * struct wire_record - a packet that was sent, whatever became of it
+ * @from: the end that sent it, 0 or 1
+ * @opcode: of the BTH
+ * @ack_request: of the BTH
+ * @psn: of the BTH
+ * @syndrome: of the AETH, if it has one
+ * @msn: likewise
+ * @length: of the RETH, if it has one
+ */
+struct wire_record {
+	u8 from;
+	u8 opcode;
+	bool ack_request;
+	u32 psn;
+	u8 syndrome;
+	u32 msn;
+	u32 length;
+};
+
+/**
+ * struct wire_end - one of the QPs and all that belongs to it
+ * @wire: between it and the other one
+ * @peer: the other one
+ * @dev: its device
+ * @pd: its protection domain
+ * @send_cq: where its sends complete
+ * @recv_cq: where its receives complete
+ * @mr: all of the kernel's memory, for both sides to use
+ * @qp: the QP
+ * @gid: its address
+ * @memory: WIRE_MEMORY bytes to send from and receive into
+ * @faults: of the packets that it sends
+ * @fault_count: how many
+ * @cut: nothing that it sends arrives
+ * @refuse: so many trains are not even taken, as by a full qdisc
+ * @sent: packets, since wire_forget()
+ * @trains: that they were sent in
+ * @events: bit mask of asynchronous events that were reported
+ * @held: a packet that is being overtaken
+ */
+struct wire_end {
+	struct wire *wire;
+	struct wire_end *peer;
+	struct roce_device *dev;
+	struct roce_pd *pd;
+	struct roce_cq *send_cq;
+	struct roce_cq *recv_cq;
+	struct roce_mr *mr;
+	struct roce_qp *qp;
+	struct ib_gid_attr *gid;
+	u8 *memory;
+	struct wire_fault faults[WIRE_FAULTS];
+	u32 fault_count;
+	bool cut;
+	u32 refuse;
+	u32 sent;
+	u32 trains;
+	unsigned long events;
+	struct sk_buff *held;
+};
+
+/**
+ * struct wire_setup - how the QPs are connected
+ * @ipv6: rather than IPv4
+ * @whole_trains: trains arrive whole; faults do not apply then
+ * @mtu: path MTU
+ * @psn: first PSN that end 0 and end 1 send
+ * @timeout: exponent of the local ACK timeout, 0 for none
+ * @retry_count: how often to try again without progress
+ * @rnr_retry: how often to try again after an RNR NAK
+ * @rnr_timer: code of the delay that an RNR NAK asks for
+ * @reads: RDMA READs at a time, both ways
+ * @access: IB_ACCESS_* that the QPs grant
+ */
+struct wire_setup {
+	bool ipv6;
+	bool whole_trains;
+	enum ib_mtu mtu;
+	u32 psn[2];
+	u8 timeout;
+	u8 retry_count;
+	u8 rnr_retry;
+	u8 rnr_timer;
+	u8 reads;
+	int access;
+};
+
+/**
+ * struct wire - the wire
+ * @test: to which it belongs
+ * @ends: the QPs
+ * @whole_trains: see &struct wire_setup
+ * @lock: guards what follows, and what an end counts
+ * @queue: packets that are under way
+ * @log: what was sent, in its order
+ * @logged: how many
+ */
+struct wire {
+	struct kunit *test;
+	struct wire_end ends[2];
+	bool whole_trains;
+	spinlock_t lock; /* of the rest */
+	struct sk_buff_head queue;
+	struct wire_record log[WIRE_LOG];
+	u32 logged;
+};
+
+/**
+ * struct wire_op - a work request
+ * @opcode: what to do
+ * @wr_id: comes back with the completion
+ * @local: offset in the end's memory
+ * @length: bytes
+ * @remote: offset in the peer's memory
+ * @flags: IB_SEND_* besides IB_SEND_SIGNALED
+ * @sges: pieces that the local memory is given in, 0 for one
+ * @bad_lkey: with a key of nothing
+ * @bad_rkey: likewise
+ */
+struct wire_op {
+	enum ib_wr_opcode opcode;
+	u64 wr_id;
+	u32 local;
+	u32 length;
+	u32 remote;
+	int flags;
+	u32 sges;
+	bool bad_lkey;
+	bool bad_rkey;
+};
+
+#define WIRE_IMMEDIATE	0x12345678
+
+struct wire_setup wire_defaults(void);
+struct wire *wire_new(struct kunit *test, const struct wire_setup *setup);
+int wire_post(struct wire_end *end, const struct wire_op *op);
+void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length);
+void wire_fault(struct wire_end *end, u32 number, enum wire_action action);
+void wire_forget(struct wire *wire);
+void wire_start(struct wire *wire);
+void wire_run(struct wire *wire);
+int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count);
+int wire_inject(struct wire_end *end, const struct roce_packet *packet,
+		const u8 *payload);
+void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
+		 enum ib_wc_status status);
+u32 wire_count(const struct wire *wire, u8 from, u8 opcode);
+const struct wire_record *wire_find(const struct wire *wire, u8 from, u8 opcode,
+				    u32 nth);
+
+#endif /* KUNIT_WIRE_FAKE_H */
