@@ -258,8 +258,8 @@ static void queue_read(struct roce_qp *qp, const struct roce_packet *packet,
 		.msn = responder->msn,
 		.repeated = repeated,
 	};
-	/* The responses acknowledge what is before them. */
-	if (!owes_nak(responder))
+	/* New responses acknowledge all that is before them. */
+	if (!repeated && !owes_nak(responder))
 		responder->ack_due = false;
 }
 
