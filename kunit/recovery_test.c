@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the wire does wrong is put right: by go-back-N, by timeouts, by asking
+ * for READ responses again, by waiting for a receiver that is not ready. Every
+ * byte arrives, every request is executed once, and every one completes once.
+ */
+#include "wire_fake.h"
+
+#define MTU		256
+#define PACKETS		5
+#define SIZE		((PACKETS - 1) * MTU + 77)
+#define TARGET		(128 * 1024)
+#define SHORT_TIMEOUT	13	/* 34 ms */
+
+static const struct way {
+	const char *name;
+	enum ib_wr_opcode opcode;
+} ways[] = {
+	{ "SEND", IB_WR_SEND },
+	{ "WRITE", IB_WR_RDMA_WRITE },
+	{ "WRITE with immediate", IB_WR_RDMA_WRITE_WITH_IMM },
+};
+
+static bool has_receive(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static u64 seen(const struct wire_end *end, enum roce_counter counter)
+{
+	return fixture_counter(end->dev, counter);
+}
+
+#define SEEN(end, name) seen((end), ROCE_COUNTER_##name)
+
+/* Both directions of a READ are seen from who asks: end 0. */
+static void prepare(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+{
+	bool read = opcode == IB_WR_RDMA_READ;
+	struct wire_end *from = &wire->ends[read], *to = from->peer;
+
+	wire_forget(wire);
+	fixture_fill(from->memory, SIZE, seed);
+	memset(to->memory + TARGET, 0, SIZE);
+	if (has_receive(opcode))
+		wire_receive(to, 100 + seed, TARGET, SIZE);
+}
+
+static void post(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+{
+	struct wire_op op = {
+		.opcode = opcode, .wr_id = seed, .length = SIZE, .remote = TARGET,
+	};
+
+	if (opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+static void finish(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+{
+	bool read = opcode == IB_WR_RDMA_READ;
+	struct wire_end *from = &wire->ends[read], *to = from->peer;
+	struct kunit *test = wire->test;
+	struct ib_wc wc;
+
+	wire_expect(wire, wire->ends[0].send_cq, seed, IB_WC_SUCCESS);
+	if (has_receive(opcode))
+		wire_expect(wire, to->recv_cq, 100 + seed, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, memcmp(from->memory, to->memory + TARGET, SIZE), 0);
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&to->recv_cq->ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&from->send_cq->ibcq, 1, &wc), 0);
+}
+
+static void set_timeout(struct wire *wire, u8 timeout)
+{
+	wire->ends[0].qp->attr.timeout = timeout;
+	wire->ends[1].qp->attr.timeout = timeout;
+}
+
+static struct wire *new_wire(struct kunit *test, u8 timeout)
+{
+	struct wire_setup setup = wire_defaults();
+
+	setup.timeout = timeout;
+	return wire_new(test, &setup);
+}
+
+/* One packet of the message suffers; there is no timer to help. */
+static void harm_each(struct kunit *test, enum wire_action action, u32 packets)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, 0);
+	u32 i;
+
+	for (i = 0; i < packets; i++) {
+		prepare(wire, way->opcode, i);
+		wire_fault(&wire->ends[0], i, action);
+		post(wire, way->opcode, i);
+		finish(wire, way->opcode, i);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
+}
+
+static void a_lost_packet_is_sent_again(struct kunit *test)
+{
+	harm_each(test, WIRE_DROP, PACKETS - 1);
+}
+
+static void a_doubled_packet_is_executed_once(struct kunit *test)
+{
+	harm_each(test, WIRE_DUPLICATE, PACKETS);
+}
+
+static void packets_may_overtake_each_other(struct kunit *test)
+{
+	harm_each(test, WIRE_DELAY, PACKETS - 1);
+}
+
+static void a_damaged_packet_is_dropped_and_sent_again(struct kunit *test)
+{
+	harm_each(test, WIRE_CORRUPT, PACKETS - 1);
+}
+
+static void a_damaged_packet_is_counted(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	prepare(wire, IB_WR_SEND, 1);
+	wire_fault(&wire->ends[0], 2, WIRE_CORRUPT);
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rx_icrc_encapsulated), 1);
+}
+
+/* Nothing behind it tells of its loss. */
+static void a_lost_last_packet_is_missed_in_time(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, way->opcode, 1);
+	wire_fault(&wire->ends[0], PACKETS - 1, WIRE_DROP);
+	post(wire, way->opcode, 1);
+	finish(wire, way->opcode, 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), 0);
+}
+
+static void a_lost_acknowledgment_is_asked_for_again(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, way->opcode, 1);
+	wire_fault(&wire->ends[1], 0, WIRE_DROP);
+	post(wire, way->opcode, 1);
+	finish(wire, way->opcode, 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], duplicate_request), PACKETS);
+}
+
+/* What the application has done with the memory since stays as it is. */
+static void a_repeated_write_writes_nothing(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	u8 *target = wire->ends[1].memory + TARGET;
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(&wire->ends[1], 0, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, memcmp(wire->ends[0].memory, target, SIZE), 0);
+
+	memset(target, 0x77, SIZE);
+	set_timeout(wire, SHORT_TIMEOUT);
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], duplicate_request), 1);
+	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0x77, SIZE));
+}
+
+static u32 naks(const struct wire *wire)
+{
+	const struct wire_record *ack;
+	u32 i, n = 0;
+
+	for (i = 0; (ack = wire_find(wire, 1, ROCE_ACKNOWLEDGE, i)); i++)
+		n += (ack->syndrome & 0xe0) == 0x60;
+	return n;
+}
+
+static void there_is_one_nak_for_a_gap(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(a, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, naks(wire), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), PACKETS - 2);
+}
+
+static void sending_resumes_at_the_gap(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+	const struct wire_record *nak;
+	u32 i;
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(a, 2, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+
+	nak = wire_find(wire, 1, ROCE_ACKNOWLEDGE, 0);
+	KUNIT_ASSERT_NOT_NULL(test, nak);
+	KUNIT_EXPECT_EQ(test, nak->syndrome, 0x60);
+	KUNIT_EXPECT_EQ(test, nak->psn, 0);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + PACKETS - 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), PACKETS - 2);
+	/* Behind the NAK in the log: packets 2, 3, 4 once more */
+	for (i = 0; i < PACKETS - 2; i++)
+		KUNIT_EXPECT_EQ(test, nak[i + 1].psn, i);
+}
+
+static void a_lost_nak_is_made_up_for_in_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, IB_WR_SEND, 1);
+	wire_fault(&wire->ends[0], 0, WIRE_DROP);
+	wire_fault(&wire->ends[1], 0, WIRE_DROP);
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+}
+
+static void two_gaps_are_filled(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	wire_fault(&wire->ends[0], 3, WIRE_DROP);
+	wire_fault(&wire->ends[0], PACKETS, WIRE_DROP);
+	wire_fault(&wire->ends[0], PACKETS + 2, WIRE_CORRUPT);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+}
+
+/* --- READ --- */
+
+static void harm_each_response(struct kunit *test, enum wire_action action,
+			       u32 packets)
+{
+	struct wire *wire = new_wire(test, 0);
+	u32 i;
+
+	for (i = 0; i < packets; i++) {
+		prepare(wire, IB_WR_RDMA_READ, i);
+		wire_fault(&wire->ends[1], i, action);
+		post(wire, IB_WR_RDMA_READ, i);
+		finish(wire, IB_WR_RDMA_READ, i);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
+}
+
+static void a_lost_response_is_asked_for_again(struct kunit *test)
+{
+	harm_each_response(test, WIRE_DROP, PACKETS - 1);
+}
+
+static void a_doubled_response_is_taken_once(struct kunit *test)
+{
+	harm_each_response(test, WIRE_DUPLICATE, PACKETS);
+}
+
+static void responses_may_overtake_each_other(struct kunit *test)
+{
+	harm_each_response(test, WIRE_DELAY, PACKETS - 1);
+}
+
+static void a_damaged_response_is_asked_for_again(struct kunit *test)
+{
+	harm_each_response(test, WIRE_CORRUPT, PACKETS - 1);
+}
+
+static void a_read_resumes_at_the_first_missing_response(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	const struct wire_record *again;
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	wire_fault(&wire->ends[1], 2, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+
+	again = wire_find(wire, 0, ROCE_READ_REQUEST, 1);
+	KUNIT_ASSERT_NOT_NULL(test, again);
+	KUNIT_EXPECT_EQ(test, again->psn, 0);
+	KUNIT_EXPECT_EQ(test, again->length, SIZE - 2 * MTU);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 2);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], implied_nak_seq_err), 1);
+}
+
+static void a_lost_last_response_is_missed_in_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	wire_fault(&wire->ends[1], PACKETS - 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
+}
+
+static void a_lost_read_request_is_missed_in_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	wire_fault(&wire->ends[0], 0, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+}
+
+/* An acknowledgment of the WRITE says that the responses before it are lost. */
+static void an_acknowledgment_behind_a_read_implies_a_nak(struct kunit *test)
+{
+	struct wire_op write = {
+		.opcode = IB_WR_RDMA_WRITE, .wr_id = 2, .length = 10,
+		.remote = 64 * 1024,
+	};
+	struct wire *wire = new_wire(test, 0);
+	u32 i;
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	for (i = 0; i < PACKETS; i++)
+		wire_fault(&wire->ends[1], i, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[0], &write), 0);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	wire_expect(wire, wire->ends[0].send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], implied_nak_seq_err), 1);
+}
+
+/* --- Receiver not ready --- */
+
+static struct wire *new_unready_wire(struct kunit *test, u8 rnr_retry, u8 timer)
+{
+	struct wire_setup setup = wire_defaults();
+
+	setup.rnr_retry = rnr_retry;
+	setup.rnr_timer = timer;
+	return wire_new(test, &setup);
+}
+
+static u32 rnr_naks(const struct wire *wire)
+{
+	const struct wire_record *ack;
+	u32 i, n = 0;
+
+	for (i = 0; (ack = wire_find(wire, 1, ROCE_ACKNOWLEDGE, i)); i++)
+		n += (ack->syndrome & 0xe0) == 0x20;
+	return n;
+}
+
+static bool wait_for_rnr_naks(struct wire *wire, u32 count)
+{
+	unsigned long end = jiffies + 5 * HZ;
+
+	while (rnr_naks(wire) < count && time_before(jiffies, end)) {
+		wire_run(wire);
+		usleep_range(500, 1000);
+	}
+	return rnr_naks(wire) >= count;
+}
+
+static void an_unready_receiver_is_waited_for(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_unready_wire(test, 7, 12);
+
+	if (!has_receive(way->opcode))
+		kunit_skip(test, "needs no receive");
+	wire_forget(wire);
+	fixture_fill(wire->ends[0].memory, SIZE, 1);
+	post(wire, way->opcode, 1);
+	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 2));
+	KUNIT_EXPECT_EQ(test, wire_find(wire, 1, ROCE_ACKNOWLEDGE, 0)->syndrome,
+			0x20 | 12);
+
+	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	finish(wire, way->opcode, 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], rnr_nak_retry_err), 2);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], out_of_buffer), 2);
+}
+
+static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 23);	/* 30.72 ms */
+	ktime_t start = ktime_get();
+
+	wire_forget(wire);
+	post(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 2));
+	KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), start), 30720);
+}
+
+static void rnr_naks_run_out(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 2, 1);
+
+	wire_forget(wire);
+	post(wire, IB_WR_SEND, 1);
+	post(wire, IB_WR_SEND, 2);
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_RNR_RETRY_EXC_ERR);
+	wire_expect(wire, wire->ends[0].send_cq, 2, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 3);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], req_rnr_retries_exceeded), 1);
+}
+
+static void seven_retries_are_for_ever(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 1);
+
+	wire_forget(wire);
+	fixture_fill(wire->ends[0].memory, SIZE, 1);
+	post(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 20));
+	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	finish(wire, IB_WR_SEND, 1);
+}
+
+/* To wait as asked is not to wait in vain. */
+static void an_rnr_delay_is_no_timeout(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 26);	/* 81.92 ms */
+
+	set_timeout(wire, SHORT_TIMEOUT);
+	wire->ends[0].qp->requester.retries = 1;
+	wire->ends[0].qp->attr.retry_cnt = 1;
+	wire_forget(wire);
+	fixture_fill(wire->ends[0].memory, SIZE, 1);
+	post(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 3));
+	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
+}
+
+/* --- When it cannot be put right --- */
+
+static void retries_run_out_and_the_rest_is_flushed(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+	u32 i;
+
+	setup.timeout = SHORT_TIMEOUT;
+	setup.retry_count = 2;
+	wire = wire_new(test, &setup);
+	wire->ends[0].cut = true;
+	for (i = 0; i < 4; i++)
+		post(wire, IB_WR_RDMA_WRITE, i);
+	wire_expect(wire, wire->ends[0].send_cq, 0, IB_WC_RETRY_EXC_ERR);
+	for (i = 1; i < 4; i++)
+		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 3 * 4 * PACKETS);
+	KUNIT_EXPECT_EQ(test, 1,
+			SEEN(&wire->ends[0], req_transport_retries_exceeded));
+	KUNIT_EXPECT_EQ(test, 3, SEEN(&wire->ends[0], req_cqe_flush_error));
+}
+
+static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	prepare(wire, IB_WR_SEND, 1);
+	wire->ends[0].refuse = 5;
+	wire->ends[1].refuse = 3;
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], tx_stalled), 5);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], tx_stalled), 3);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, PACKETS);
+
+	prepare(wire, IB_WR_RDMA_READ, 2);
+	wire->ends[0].refuse = 2;
+	wire->ends[1].refuse = 2;
+	post(wire, IB_WR_RDMA_READ, 2);
+	finish(wire, IB_WR_RDMA_READ, 2);
+}
+
+/* Many requests, both ways, on a bad day */
+static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	u32 i, end, n;
+
+	wire_forget(wire);
+	for (end = 0; end < 2; end++)
+		for (n = 0; n < WIRE_FAULTS; n++)
+			wire_fault(&wire->ends[end], 3 + 5 * n,
+				   WIRE_DROP + (n + end) % 4);
+	for (end = 0; end < 2; end++)
+		fixture_fill(wire->ends[end].memory, 20 * 1024, end + 1);
+	for (i = 0; i < 20; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_RDMA_WRITE, .wr_id = i, .length = 1000,
+			.local = i * 1024, .remote = TARGET + i * 1024,
+		};
+
+		for (end = 0; end < 2; end++)
+			KUNIT_ASSERT_EQ(test, 0, wire_post(&wire->ends[end], &op));
+	}
+	for (end = 0; end < 2; end++) {
+		for (i = 0; i < 20; i++) {
+			wire_expect(wire, wire->ends[end].send_cq, i, IB_WC_SUCCESS);
+			KUNIT_EXPECT_EQ(test, 0,
+					memcmp(wire->ends[end].memory + i * 1024,
+					       wire->ends[!end].memory + TARGET +
+					       i * 1024, 1000));
+		}
+	}
+}
+
+static void describe_way(const struct way *way, char *description)
+{
+	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(way, ways, describe_way);
+
+static struct kunit_case recovery_cases[] = {
+	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again, way_gen_params),
+	KUNIT_CASE_PARAM(a_doubled_packet_is_executed_once, way_gen_params),
+	KUNIT_CASE_PARAM(packets_may_overtake_each_other, way_gen_params),
+	KUNIT_CASE_PARAM(a_damaged_packet_is_dropped_and_sent_again,
+			 way_gen_params),
+	KUNIT_CASE(a_damaged_packet_is_counted),
+	KUNIT_CASE_PARAM(a_lost_last_packet_is_missed_in_time, way_gen_params),
+	KUNIT_CASE_PARAM(a_lost_acknowledgment_is_asked_for_again,
+			 way_gen_params),
+	KUNIT_CASE(a_repeated_write_writes_nothing),
+	KUNIT_CASE(there_is_one_nak_for_a_gap),
+	KUNIT_CASE(sending_resumes_at_the_gap),
+	KUNIT_CASE(a_lost_nak_is_made_up_for_in_time),
+	KUNIT_CASE(two_gaps_are_filled),
+	KUNIT_CASE(a_lost_response_is_asked_for_again),
+	KUNIT_CASE(a_doubled_response_is_taken_once),
+	KUNIT_CASE(responses_may_overtake_each_other),
+	KUNIT_CASE(a_damaged_response_is_asked_for_again),
+	KUNIT_CASE(a_read_resumes_at_the_first_missing_response),
+	KUNIT_CASE(a_lost_last_response_is_missed_in_time),
+	KUNIT_CASE(a_lost_read_request_is_missed_in_time),
+	KUNIT_CASE(an_acknowledgment_behind_a_read_implies_a_nak),
+	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
+	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
+	KUNIT_CASE(rnr_naks_run_out),
+	KUNIT_CASE(seven_retries_are_for_ever),
+	KUNIT_CASE(an_rnr_delay_is_no_timeout),
+	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
+	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
+	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
+	{}
+};
+
+static struct kunit_suite recovery_suite = {
+	.name = "roce_recovery",
+	.test_cases = recovery_cases,
+};
+
+kunit_test_suite(recovery_suite);
