@@ -118,43 +118,42 @@ reap_group()
 }
 
 # run_limited SECONDS COMMAND...: runs a command or function in a process group
-# of its own, with errexit, for a limited time
+# of its own, with errexit, for a limited time. Its status comes in RC, for bash
+# forgets errexit in everything that is called in a condition.
 run_limited()
 {
-	local end=$((SECONDS + $1 + 1)) limit=$1 pid rc=0
+	local limit=$1 pid status
 	shift
 
+	exec {status}<> <(:)
 	set -m
-	(set +m; set -e; "$@") </dev/null &
+	{ set +me; (set -e; "$@"); echo "$?" >&"$status"; } </dev/null &
 	pid=$!
 	set +m
-	while kill -0 "$pid" 2>/dev/null && ((SECONDS < end)); do
-		nap 0.05
-	done
-	if kill -0 "$pid" 2>/dev/null; then
+	if read -rt "$limit" -u "$status" RC; then
+		wait "$pid" || true
+	else
 		echo "timed out after $limit s: $*"
 		show_group "$pid"
 		[[ ! -s $TMP/server.out ]] || { echo "--- server's output:"; tail -20 "$TMP/server.out"; }
-		rc=124
-	else
-		wait "$pid" || rc=$?
+		RC=124
 	fi
-	reap_group "$pid" || rc=1
-	return "$rc"
+	exec {status}>&-
+	reap_group "$pid" || RC=1
 }
 
 # check NAME COMMAND...: the command succeeds within CHECK_TIMEOUT
 check()
 {
-	local name=$1 rc=0 begin=$SECONDS
+	local name=$1 begin=$SECONDS
 	shift
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1 || rc=$?
-	if [[ $rc == 0 ]]; then
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1
+	if [[ $RC == 0 ]]; then
 		ok "$name"
 	else
 		not_ok "$name"
-		echo "# exit status $rc after $((SECONDS - begin)) s: $*"
+		echo "# exit status $RC after $((SECONDS - begin)) s: $*"
 		tail -n "${CHECK_LINES:-40}" "$TMP/check.out" | diag
 	fi
 	return 0
@@ -163,14 +162,14 @@ check()
 # refuse NAME ERROR COMMAND...: the command fails and its output has ERROR in it
 refuse()
 {
-	local name=$1 error=$2 rc=0
+	local name=$1 error=$2
 	shift 2
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1 || rc=$?
-	if [[ $rc != 0 && $rc != 124 ]] && grep -qiE -- "$error" "$TMP/check.out"; then
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1
+	if [[ $RC != 0 && $RC != 124 ]] && grep -qiE -- "$error" "$TMP/check.out"; then
 		ok "$name"
 	else
-		not_ok "$name" "expected: failure with '$error'" "    seen: exit status $rc"
+		not_ok "$name" "expected: failure with '$error'" "    seen: exit status $RC"
 		diag <"$TMP/check.out"
 	fi
 	return 0
@@ -196,17 +195,17 @@ found()
 # tap_run NAME COMMAND...: a program that prints TAP itself
 tap_run()
 {
-	local name=$1 rc=0 bad
+	local name=$1 bad
 	shift
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/tap.out" 2>"$TMP/tap.err" || rc=$?
+	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/tap.out" 2>"$TMP/tap.err"
 	grep -E '^(ok|not ok|#)' "$TMP/tap.out" || true
 	grep -vE '^(ok|not ok|#)' "$TMP/tap.out" | diag || true
 	diag <"$TMP/tap.err"
 	bad=$(grep -c '^not ok' "$TMP/tap.out" || true)
 	FAILED=$((FAILED + bad))
-	if ! grep -q '^ok' "$TMP/tap.out" || { [[ $rc != 0 ]] && ((bad == 0)); }; then
-		not_ok "$name ends by itself" "exit status $rc: $*"
+	if ! grep -q '^ok' "$TMP/tap.out" || { [[ $RC != 0 ]] && ((bad == 0)); }; then
+		not_ok "$name ends by itself" "exit status $RC: $*"
 	fi
 	return 0
 }

@@ -25,7 +25,7 @@ for trains in off on; do
 			check "RC, segmentation offload $trains, $bad, IPv${family#-}" \
 				integrity_pair $family --ops send,write,read,mix \
 				--sizes 0,100,mtu+1,60000 --layouts odd,uneven \
-				--qps 4 --flags bidir --count 70 --timeout 12 \
+				--qps 4 --flags bidir --count 70 \
 				--seconds 300
 		done
 		check "UD, segmentation offload $trains, $bad" \
