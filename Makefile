@@ -3,7 +3,8 @@
 # roce: the module is built out of tree against KDIR; Kbuild says of what.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
-KRELEASE = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+# As the module's vermagic has it: "make kernelrelease" differs on Debian.
+KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)
 
 all: modules
