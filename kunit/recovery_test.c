@@ -381,7 +381,7 @@ static bool wait_for_rnr_naks(struct wire *wire, u32 count)
 static void an_unready_receiver_is_waited_for(struct kunit *test)
 {
 	const struct way *way = test->param_value;
-	struct wire *wire = new_unready_wire(test, 7, 12);
+	struct wire *wire = new_unready_wire(test, 7, 20);
 
 	if (!has_receive(way->opcode))
 		kunit_skip(test, "needs no receive");
@@ -390,7 +390,7 @@ static void an_unready_receiver_is_waited_for(struct kunit *test)
 	post(wire, way->opcode, 1);
 	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 2));
 	KUNIT_EXPECT_EQ(test, wire_find(wire, 1, ROCE_ACKNOWLEDGE, 0)->syndrome,
-			0x20 | 12);
+			0x20 | 20);
 
 	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
 	finish(wire, way->opcode, 1);
@@ -411,7 +411,7 @@ static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
 
 static void rnr_naks_run_out(struct kunit *test)
 {
-	struct wire *wire = new_unready_wire(test, 2, 1);
+	struct wire *wire = new_unready_wire(test, 2, 20);
 
 	wire_forget(wire);
 	post(wire, IB_WR_SEND, 1);
@@ -425,12 +425,12 @@ static void rnr_naks_run_out(struct kunit *test)
 
 static void seven_retries_are_for_ever(struct kunit *test)
 {
-	struct wire *wire = new_unready_wire(test, 7, 1);
+	struct wire *wire = new_unready_wire(test, 7, 20);	/* 10.24 ms */
 
 	wire_forget(wire);
 	fixture_fill(wire->ends[0].memory, SIZE, 1);
 	post(wire, IB_WR_SEND, 1);
-	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 20));
+	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 10));
 	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
 	finish(wire, IB_WR_SEND, 1);
 }
