@@ -456,13 +456,9 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 	packet.length = min_t(u64, request->length - offset,
 			      (u64)packets * qp->mtu);
 
-	if (roce_train_open(&train, &qp->av, qp->source_port, psn,
-			    roce_packet_size(&packet)))
-		goto stall;
-	if (roce_train_begin_packet(&train, &packet) ||
-	    roce_train_end_packet(&train, &packet)) {
-		roce_train_drop(&train);
-		goto stall;
+	if (roce_train_of_one(&train, &qp->av, qp->source_port, &packet)) {
+		roce_requester_wait(qp, STALL_NANOSECONDS);
+		return false;
 	}
 	if (psn != requester->limit_psn)
 		roce_count(qp->dev, retransmitted_packets);
@@ -472,10 +468,6 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 	if (send_train(qp, &qp->av, &train, psn, request_number))
 		return true;
 	requester->reads--;
-	return false;
-
-stall:
-	roce_requester_wait(qp, STALL_NANOSECONDS);
 	return false;
 }
 

@@ -714,16 +714,8 @@ static void send_acknowledge(struct roce_qp *qp)
 	struct roce_train train;
 	int err;
 
-	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
-			      roce_packet_size(&packet));
-	if (!err) {
-		err = roce_train_begin_packet(&train, &packet) ?:
-		      roce_train_end_packet(&train, &packet);
-		if (err)
-			roce_train_drop(&train);
-		else
-			err = qp->dev->send(qp, &qp->av, &train);
-	}
+	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
+	      qp->dev->send(qp, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) &&
 	    responder->stalls < MAX_STALLS) {
 		roce_count(qp->dev, tx_stalled);

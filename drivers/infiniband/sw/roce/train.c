@@ -349,6 +349,33 @@ void roce_train_drop(struct roce_train *train)
 	train->skb = NULL;
 }
 
+/**
+ * roce_train_of_one() - make a train of one packet without payload
+ * @train: to be filled in; holds nothing after an error
+ * @av: where it goes
+ * @source_port: of the UDP header
+ * @packet: describes it, as for roce_train_begin_packet()
+ *
+ * BH disabled until the train is sent or dropped.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_train_of_one(struct roce_train *train, const struct roce_av *av,
+		      u16 source_port, const struct roce_packet *packet)
+{
+	int err;
+
+	err = roce_train_open(train, av, source_port, packet->psn,
+			      roce_packet_size(packet));
+	if (err)
+		return err;
+	err = roce_train_begin_packet(train, packet) ?:
+	      roce_train_end_packet(train, packet);
+	if (err)
+		roce_train_drop(train);
+	return err;
+}
+
 /* To be filled in by the netdev, or on its behalf */
 static void offer_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
 {

@@ -118,6 +118,8 @@ int roce_train_end_packet(struct roce_train *train,
 			  const struct roce_packet *packet);
 void roce_train_cancel_packet(struct roce_train *train);
 void roce_train_drop(struct roce_train *train);
+int roce_train_of_one(struct roce_train *train, const struct roce_av *av,
+		      u16 source_port, const struct roce_packet *packet);
 struct sk_buff *roce_train_finish(struct roce_train *train);
 
 /**
