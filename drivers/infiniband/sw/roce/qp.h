@@ -66,6 +66,8 @@ struct roce_request {
  * @limit_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN that the responder has not acknowledged
  * @next_psn: first PSN of the request that is fetched next
+ * @recovery_psn: limit_psn when the cursor went back; the window is small until
+ *	all before it is acknowledged
  * @reads: RDMA READ requests on the wire that wait for their responses
  * @ack_request_psn: of the last packet with AckReq
  * @recovering: went back and saw no progress since; further signs of the same
@@ -95,6 +97,7 @@ struct roce_requester {
 	u32 limit_psn;
 	u32 unacked_psn;
 	u32 next_psn;
+	u32 recovery_psn;
 	u32 reads;
 	u32 ack_request_psn;
 	bool recovering;

@@ -13,7 +13,7 @@
  *
  * Loss is repaired by go-back-N: a NAK, a timeout or a gap in the responses
  * moves the cursor back to unacked_psn, and everything behind it is sent again.
- * The distance from unacked_psn to the cursor is the window.
+ * The distance from unacked_psn to the cursor is bounded by the window.
  *
  * A READ takes as many PSNs as its response has packets. A long one is asked
  * for in pieces of at most a window, so that the responder never has more to
@@ -28,8 +28,17 @@
  */
 #define WINDOW_PACKETS		256
 
-/* An acknowledgment is asked for at least this often. */
-#define ACK_REQUEST_INTERVAL	(WINDOW_PACKETS / 4)
+/*
+ * Packets in flight from a loss on until what was in flight then has arrived.
+ * Whatever lost a packet may lose more, and each loss costs all behind it.
+ */
+#define RECOVERY_WINDOW_PACKETS	32
+
+/* Acknowledgments that are asked for in a window, at least */
+#define ACK_REQUESTS		4
+
+/* 9.7.6.1.3: a timeout may take up to four times what the attribute says. */
+#define MAX_BACKOFF		2
 
 /* Trains that are sent before the engine looks at what was received meanwhile */
 #define TRAINS_PER_STEP		4
@@ -81,6 +90,14 @@ static u32 in_flight(const struct roce_requester *requester)
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
 }
 
+/* Packets that may be in flight now */
+static u32 window(const struct roce_requester *requester)
+{
+	return roce_psn_diff(requester->recovery_psn,
+			     requester->unacked_psn) > 0 ?
+	       RECOVERY_WINDOW_PACKETS : WINDOW_PACKETS;
+}
+
 static u32 packet_index(const struct roce_requester *requester,
 			const struct roce_request *request)
 {
@@ -105,10 +122,14 @@ static bool awaits_response(const struct roce_requester *requester)
 	return requester->unacked_psn != requester->limit_psn;
 }
 
+/* Longer with every retry: the answer may be late for a queue, not lost. */
 static unsigned long ack_timeout(const struct roce_qp *qp)
 {
-	/* 9.7.6.1.3: 4.096 us * 2^timeout, and up to four times that. */
-	return nsecs_to_jiffies(4096ull << qp->attr.timeout) + 2;
+	int backoff = clamp(qp->attr.retry_cnt - qp->requester.retries,
+			    0, MAX_BACKOFF);
+
+	/* 4.096 us * 2^timeout */
+	return nsecs_to_jiffies(4096ull << (qp->attr.timeout + backoff)) + 2;
 }
 
 static void expect_progress(struct roce_qp *qp)
@@ -141,6 +162,7 @@ static void describe_packet(struct roce_qp *qp,
 	bool last = index == request->packets - 1;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
+	u32 interval = window(requester) / ACK_REQUESTS;
 
 	packet->opcode = roce_qp_service(qp) |
 			 (first && last ? operation->only :
@@ -162,8 +184,7 @@ static void describe_packet(struct roce_qp *qp,
 			       qp->attr.qkey : request->remote_qkey;
 		packet->source_qpn = qp->ibqp.qp_num;
 	} else {
-		packet->ack_request = last ||
-				      since_request >= ACK_REQUEST_INTERVAL;
+		packet->ack_request = last || since_request >= interval;
 		packet->qpn = qp->attr.dest_qp_num;
 	}
 }
@@ -202,7 +223,7 @@ static int add_packet(struct roce_qp *qp, const struct roce_request *request,
 static bool window_is_open(const struct roce_qp *qp)
 {
 	return roce_qp_is_datagram(qp) ||
-	       in_flight(&qp->requester) < WINDOW_PACKETS;
+	       in_flight(&qp->requester) < window(&qp->requester);
 }
 
 /* Until all READs before it are over, whether on the wire or to be sent again */
@@ -315,18 +336,22 @@ void roce_requester_retry(struct roce_qp *qp)
 		return;
 	}
 	requester->retries--;
+	requester->recovery_psn = requester->limit_psn;
 	roce_requester_go_back(qp);
 }
 
 /**
  * roce_requester_progressed() - the responder acknowledged something new
- * @qp: its requester is owned by the caller
+ * @qp: its requester is owned by the caller; unacked_psn has moved
  */
 void roce_requester_progressed(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
 	requester->recovering = false;
+	/* PSNs wrap: what is long past would seem to be ahead. */
+	if (roce_psn_diff(requester->recovery_psn, requester->unacked_psn) < 0)
+		requester->recovery_psn = requester->unacked_psn;
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
 	expect_progress(qp);
@@ -347,6 +372,7 @@ static bool flush(struct roce_qp *qp, u32 budget)
 	requester->psn = requester->next_psn;
 	requester->limit_psn = requester->next_psn;
 	requester->unacked_psn = requester->next_psn;
+	requester->recovery_psn = requester->next_psn;
 	requester->reads = 0;
 	return false;
 }
@@ -432,9 +458,9 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 static bool send_read(struct roce_qp *qp, struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 room = WINDOW_PACKETS - in_flight(requester);
+	u32 room = window(requester) - in_flight(requester);
 	u32 index = packet_index(requester, request);
-	u32 packets = min(request->packets - index, (u32)WINDOW_PACKETS);
+	u32 packets = min(request->packets - index, window(requester));
 	u64 offset = (u64)index * qp->mtu;
 	u32 request_number = requester->current_request;
 	u32 psn = requester->psn;
@@ -444,7 +470,7 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 	if (requester->reads >= qp->attr.max_rd_atomic)
 		return false;
 	/* Rather wait than ask for crumbs. */
-	if (room < min(packets, (u32)WINDOW_PACKETS / 4))
+	if (room < min(packets, window(requester) / 4))
 		return false;
 	packets = min(packets, room);
 
@@ -639,6 +665,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->limit_psn = qp->attr.sq_psn;
 	requester->unacked_psn = qp->attr.sq_psn;
 	requester->next_psn = qp->attr.sq_psn;
+	requester->recovery_psn = qp->attr.sq_psn;
 	requester->ack_request_psn = qp->attr.sq_psn;
 	requester->recovering = false;
 	requester->retries = qp->attr.retry_cnt;
