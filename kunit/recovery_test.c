@@ -11,6 +11,7 @@
 #define SIZE		((PACKETS - 1) * MTU + 77)
 #define TARGET		(128 * 1024)
 #define SHORT_TIMEOUT	13	/* 34 ms */
+#define LONG_TIMEOUT	16	/* 268 ms: enough to deliver a window, emulated */
 
 static const struct way {
 	const char *name;
@@ -497,6 +498,38 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 }
 
 /* Many requests, both ways, on a bad day */
+static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, LONG_TIMEOUT);
+	u32 i, end, n;
+
+	wire_forget(wire);
+	for (end = 0; end < 2; end++)
+		for (n = 0; n < WIRE_FAULTS; n++)
+			wire_fault(&wire->ends[end], 3 + 5 * n,
+				   WIRE_DROP + (n + end) % 4);
+	for (end = 0; end < 2; end++)
+		fixture_fill(wire->ends[end].memory, 20 * 1024, end + 1);
+	for (i = 0; i < 20; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_RDMA_WRITE, .wr_id = i, .length = 1000,
+			.local = i * 1024, .remote = TARGET + i * 1024,
+		};
+
+		for (end = 0; end < 2; end++)
+			KUNIT_ASSERT_EQ(test, 0, wire_post(&wire->ends[end], &op));
+	}
+	for (end = 0; end < 2; end++) {
+		for (i = 0; i < 20; i++) {
+			wire_expect(wire, wire->ends[end].send_cq, i, IB_WC_SUCCESS);
+			KUNIT_EXPECT_EQ(test, 0,
+					memcmp(wire->ends[end].memory + i * 1024,
+					       wire->ends[!end].memory + TARGET +
+					       i * 1024, 1000));
+		}
+	}
+}
+
 static void describe_way(const struct way *way, char *description)
 {
 	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
@@ -534,6 +567,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
+	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
 	{}
 };
 
