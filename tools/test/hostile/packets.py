@@ -215,9 +215,11 @@ def spoofed_cnps(s, qpn):
 
 def bad_icrc(s, qpn):
     """RC packets that are right in all but the ICRC."""
-    for opcode in (0x00, 0x04, 0x0a, 0x0c, 0x11):
+    # A READ request is a RETH, an acknowledgment an AETH and nothing more.
+    for opcode, length in ((0x00, 68), (0x04, 68), (0x0a, 68), (0x0c, 16),
+                           (0x11, 4)):
         for _ in range(4):
-            s.payload(bth(opcode, qpn, any_psn()) + filler(68), False)
+            s.payload(bth(opcode, qpn, any_psn()) + filler(length), False)
 
 
 def bad_version(s, qpn):
