@@ -72,7 +72,9 @@ clear_scene()
 
 	traffic_ends
 	for link in "${!LINKS[@]}"; do
-		link_gone "$link" || link_del "$link"
+		# It may be going by itself just now.
+		link_gone "$link" || link_del "$link" ||
+			wait_for 10 link_gone "$link"
 	done
 	[[ ! -e /run/netns/$NS_A ]] || ip netns del "$NS_A"
 	[[ ! -e /run/netns/$NS_B ]] || ip netns del "$NS_B"
