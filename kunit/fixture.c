@@ -169,6 +169,21 @@ static void free_qp(void *context)
 }
 
 /**
+ * fixture_bare_qp() - a QP that can do nothing but count, as its device does
+ * @test: to which it belongs
+ * @dev: the device
+ */
+struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev)
+{
+	struct roce_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->dev = dev;
+	qp->counters = dev->counters;
+	return qp;
+}
+
+/**
  * fixture_qp() - a QP of a kernel consumer, in the RESET state
  * @test: to which it belongs
  * @pd: its protection domain

@@ -38,6 +38,7 @@ struct fixture_qp_attr {
 	void *context;
 };
 
+struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev);
 struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 			   const struct fixture_qp_attr *attr);
 void fixture_make_user(struct kunit *test, struct roce_qp *qp);

@@ -14,13 +14,15 @@
 
 /**
  * struct bench - what every test here works with
- * @dev: counts what is dropped
+ * @dev: a device
+ * @qp: drops and counts what is bad
  * @av: the way to nowhere
  * @bytes: to be sent
  * @copy: room for a packet
  */
 struct bench {
 	struct roce_device *dev;
+	struct roce_qp *qp;
 	struct roce_av av;
 	u8 bytes[MAX_PAYLOAD + ROCE_TRAIN_MAX_PACKETS];
 	u8 copy[MAX_PAYLOAD + 256];
@@ -145,12 +147,12 @@ static void walk(struct kunit *test, struct sk_buff *skb, const struct plan *pla
 	u32 n;
 
 	for (n = 0; n < plan->packets; n++) {
-		KUNIT_ASSERT_TRUE(test, roce_run_next(skb, bench_of(test)->dev,
+		KUNIT_ASSERT_TRUE(test, roce_run_next(skb, bench_of(test)->qp,
 						      &packet));
 		compare(test, skb, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
 	}
-	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench_of(test)->dev,
+	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench_of(test)->qp,
 					       &packet));
 }
 
@@ -180,7 +182,7 @@ static void each_packet_stands_alone_on_the_wire(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (__force u32)icrc,
 				(__force u32)fixture_icrc(ip, length));
 		fixture_set_run(single, single->len);
-		KUNIT_EXPECT_TRUE(test, roce_run_next(single, bench_of(test)->dev,
+		KUNIT_EXPECT_TRUE(test, roce_run_next(single, bench_of(test)->qp,
 						      &packet));
 		compare(test, single, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
@@ -209,7 +211,7 @@ static void software_segmentation_makes_right_packets(struct kunit *test)
 		skb_pull(segment, skb_network_header_len(segment));
 		fixture_set_run(segment, segment->len);
 		KUNIT_EXPECT_TRUE(test, roce_run_next(segment,
-						      bench_of(test)->dev,
+						      bench_of(test)->qp,
 						      &packet));
 		compare(test, segment, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
@@ -406,7 +408,7 @@ static void headers_of_every_opcode_are_read_back(struct kunit *test)
 		sent = full_description(opcode);
 		skb = lone_packet(test, &sent);
 		turn_round(skb);
-		KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench_of(test)->dev,
+		KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench_of(test)->qp,
 						      &seen));
 		compare_bth(test, &sent, &seen);
 		compare_extended(test, &sent, &seen);
@@ -549,7 +551,7 @@ static u32 count_packets(struct kunit *test, struct sk_buff *skb)
 	struct roce_packet packet;
 	u32 n = 0;
 
-	while (roce_run_next(skb, bench_of(test)->dev, &packet))
+	while (roce_run_next(skb, bench_of(test)->qp, &packet))
 		n++;
 	return n;
 }
@@ -620,11 +622,11 @@ static void one_bad_packet_spoils_no_other(struct kunit *test)
 	byte ^= 0x40;
 	KUNIT_ASSERT_EQ(test, skb_store_bits(skb, 8 + 216 + 50, &byte, 1), 0);
 
-	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->dev, &packet));
+	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->qp, &packet));
 	compare(test, skb, 0, 200, &packet);
-	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->dev, &packet));
+	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->qp, &packet));
 	compare(test, skb, 2, 200, &packet);
-	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench->dev, &packet));
+	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench->qp, &packet));
 	KUNIT_EXPECT_EQ(test, fixture_count(bench->dev, rx_icrc_encapsulated), 1);
 	kfree_skb(skb);
 }
@@ -658,7 +660,7 @@ static bool is_taken(struct kunit *test, u32 length)
 	fixture_seal(bench->copy, length);
 	skb = fixture_datagram(test, bench->copy, length);
 	fixture_set_run(skb, skb->len);
-	taken = roce_run_next(skb, bench->dev, &packet);
+	taken = roce_run_next(skb, bench->qp, &packet);
 	kfree_skb(skb);
 	return taken;
 }
@@ -771,6 +773,7 @@ static int make_bench(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, bench);
 	bench->dev = fixture_device(test);
+	bench->qp = fixture_bare_qp(test, bench->dev);
 	bench->av.hop_limit = 33;
 	bench->av.traffic_class = 0x6a;
 	bench->av.flow_label = 0x54321;

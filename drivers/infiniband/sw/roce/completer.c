@@ -92,7 +92,7 @@ static void implied_nak(struct roce_qp *qp)
 {
 	if (qp->requester.recovering)
 		return;
-	roce_count(qp->dev, implied_nak_seq_err);
+	roce_count(qp, implied_nak_seq_err);
 	roce_requester_retry(qp);
 }
 
@@ -117,7 +117,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	/* The same NAK again */
 	if (requester->rnr_waiting)
 		return;
-	roce_count(qp->dev, rnr_nak_retry_err);
+	roce_count(qp, rnr_nak_retry_err);
 	if (!requester->rnr_retries) {
 		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
@@ -138,7 +138,7 @@ static void sequence_error(struct roce_qp *qp)
 {
 	if (qp->requester.recovering)
 		return;
-	roce_count(qp->dev, packet_seq_err);
+	roce_count(qp, packet_seq_err);
 	roce_requester_retry(qp);
 }
 
@@ -177,7 +177,7 @@ static void receive_acknowledge(struct roce_qp *qp,
 	case ROCE_AETH_NAK:
 		break;
 	default:
-		roce_count(qp->dev, rx_dropped_header);
+		roce_drop(qp, rx_dropped_header, packet);
 		return;
 	}
 
@@ -212,7 +212,7 @@ static void receive_read_response(struct roce_qp *qp,
 	request = oldest_request(requester);
 	if (requester->unacked_psn != packet->psn || !request ||
 	    request->opcode != IB_WR_RDMA_READ) {
-		roce_count(qp->dev, rx_dropped_unexpected_ack);
+		roce_drop(qp, rx_dropped_unexpected_ack, packet);
 		return;
 	}
 
@@ -257,11 +257,11 @@ static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
 	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC ||
 	    qp->ibqp.qp_type != IB_QPT_RC ||
 	    !(packet->info->flags & ROCE_IS_RESPONSE)) {
-		roce_count(qp->dev, rx_dropped_opcode);
+		roce_drop(qp, rx_dropped_opcode, packet);
 		return;
 	}
 	if (!is_expected(&qp->requester, packet->psn)) {
-		roce_count(qp->dev, rx_dropped_unexpected_ack);
+		roce_drop(qp, rx_dropped_unexpected_ack, packet);
 		return;
 	}
 
@@ -281,15 +281,15 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 	struct roce_qp *qp = requester_qp(engine);
 	struct roce_packet packet;
 
-	while (roce_run_next(skb, qp->dev, &packet)) {
+	while (roce_run_next(skb, qp, &packet)) {
 		enum ib_qp_state state = READ_ONCE(qp->state);
 
 		if (state != IB_QPS_RTS && state != IB_QPS_SQD) {
-			roce_count(qp->dev, rx_dropped_qp_state);
+			roce_drop(qp, rx_dropped_qp_state, &packet);
 			continue;
 		}
 		if (!roce_qp_is_from_peer(qp, skb)) {
-			roce_count(qp->dev, rx_dropped_address);
+			roce_drop(qp, rx_dropped_address, &packet);
 			continue;
 		}
 		receive_packet(qp, &packet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "roce.h"
+#include "qp.h"
 
 static const struct rdma_stat_desc descriptions[] = {
 #define ROCE_COUNTER(counter) \
@@ -7,6 +7,19 @@ static const struct rdma_stat_desc descriptions[] = {
 #include "counter_list.h"
 #undef ROCE_COUNTER
 };
+
+/**
+ * roce_drop_packet() - count a received packet that is dropped
+ * @qp: to which it was sent
+ * @why: the counter
+ * @psn: of the packet, 0 if it cannot be told
+ *
+ * RCU read side.
+ */
+void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
+{
+	this_cpu_inc(READ_ONCE(qp->counters)->value[why]);
+}
 
 /**
  * roce_alloc_hw_port_stats() - the alloc_hw_port_stats verb

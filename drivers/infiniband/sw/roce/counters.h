@@ -8,6 +8,7 @@
 struct ib_device;
 struct rdma_hw_stats;
 struct roce_device;
+struct roce_qp;
 
 enum roce_counter {
 #define ROCE_COUNTER(name) ROCE_COUNTER_##name,
@@ -20,12 +21,24 @@ struct roce_counters {
 	u64 value[ROCE_COUNTER_COUNT];
 };
 
-/* A plain increment on this CPU; @name as in counter_list.h. */
-#define roce_count_add(dev, name, amount) \
-	this_cpu_add((dev)->counters->value[ROCE_COUNTER_##name], (amount))
-#define roce_count(dev, name) roce_count_add(dev, name, 1)
+/*
+ * A plain increment on this CPU; @name as in counter_list.h. @owner is the QP
+ * that the event belongs to, or the device if it belongs to none. A QP counts
+ * where its device does unless a counter of "rdma statistic qp" is bound to it.
+ *
+ * RCU read side, or an engine of the QP is claimed.
+ */
+#define roce_count_add(owner, name, amount) \
+	this_cpu_add(READ_ONCE((owner)->counters)->value[ROCE_COUNTER_##name], \
+		     (amount))
+#define roce_count(owner, name) roce_count_add(owner, name, 1)
+
+/* A received packet of @qp is dropped, and @name says why. */
+#define roce_drop(qp, name, packet) \
+	roce_drop_packet(qp, ROCE_COUNTER_##name, (packet)->psn)
 
 struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
+void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn);
 int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		      u32 port, int index);
 

@@ -237,6 +237,7 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return -ENOMEM;
 
 	qp->dev = dev;
+	qp->counters = dev->counters;
 	spin_lock_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->cap = init->cap;

@@ -206,6 +206,7 @@ struct roce_responder {
  * struct roce_qp - queue pair
  * @ibqp: what the RDMA core knows of it
  * @dev: our device
+ * @counters: where what happens to it is counted, see counters.h
  * @state_lock: guards changes of @state
  * @state: read without a lock by the engines
  * @attr: as modified, for query_qp and the engines; changed with both claimed
@@ -220,6 +221,7 @@ struct roce_responder {
 struct roce_qp {
 	struct ib_qp ibqp;
 	struct roce_device *dev;
+	struct roce_counters __percpu *counters;
 	spinlock_t state_lock;		/* of changes of state */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;

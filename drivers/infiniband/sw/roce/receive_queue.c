@@ -66,11 +66,11 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 	responder->has_receive = false;
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
-		roce_count(qp->dev, resp_cqe_flush_error);
+		roce_count(qp, resp_cqe_flush_error);
 	if (wc->status == IB_WC_LOC_LEN_ERR)
-		roce_count(qp->dev, resp_local_length_error);
+		roce_count(qp, resp_local_length_error);
 	if (wc->status != IB_WC_SUCCESS)
-		roce_count(qp->dev, resp_cqe_error);
+		roce_count(qp, resp_cqe_error);
 	if (!roce_cq_post(roce_recv_cq(qp), wc,
 			  solicited || wc->status != IB_WC_SUCCESS))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);

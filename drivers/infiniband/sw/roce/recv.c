@@ -91,10 +91,10 @@ static void receive_run(struct net *net, struct sk_buff *skb, u32 qpn,
 		return;
 	}
 
-	roce_count(qp->dev, rx_trains);
+	roce_count(qp, rx_trains);
 	engine = response ? &qp->requester.engine : &qp->responder.engine;
 	if (!roce_engine_receive(engine, skb)) {
-		roce_count(qp->dev, rx_dropped_inbox_full);
+		roce_count(qp, rx_dropped_inbox_full);
 		kfree_skb(skb);
 	}
 }

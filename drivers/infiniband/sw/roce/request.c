@@ -281,28 +281,28 @@ static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
 	}
 }
 
-static void count_error(struct roce_device *dev, enum ib_wc_status status)
+static void count_error(struct roce_qp *qp, enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_WR_FLUSH_ERR:
-		roce_count(dev, req_cqe_flush_error);
+		roce_count(qp, req_cqe_flush_error);
 		break;
 	case IB_WC_REM_ACCESS_ERR:
-		roce_count(dev, req_remote_access_errors);
+		roce_count(qp, req_remote_access_errors);
 		break;
 	case IB_WC_REM_INV_REQ_ERR:
-		roce_count(dev, req_remote_invalid_request);
+		roce_count(qp, req_remote_invalid_request);
 		break;
 	case IB_WC_RETRY_EXC_ERR:
-		roce_count(dev, req_transport_retries_exceeded);
+		roce_count(qp, req_transport_retries_exceeded);
 		break;
 	case IB_WC_RNR_RETRY_EXC_ERR:
-		roce_count(dev, req_rnr_retries_exceeded);
+		roce_count(qp, req_rnr_retries_exceeded);
 		break;
 	default:
 		break;
 	}
-	roce_count(dev, req_cqe_error);
+	roce_count(qp, req_cqe_error);
 }
 
 /**
@@ -334,7 +334,7 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 		roce_ring_advance(&requester->ring);
 
 	if (status != IB_WC_SUCCESS)
-		count_error(qp->dev, status);
+		count_error(qp, status);
 	if (!signaled && status == IB_WC_SUCCESS)
 		return;
 	if (!roce_cq_post(roce_send_cq(qp), &wc, status != IB_WC_SUCCESS))

@@ -273,7 +273,7 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 
 		if (requester->psn != requester->limit_psn &&
 		    !roce_qp_is_datagram(qp))
-			roce_count(qp->dev, retransmitted_packets);
+			roce_count(qp, retransmitted_packets);
 		if (packet.ack_request)
 			requester->ack_request_psn = packet.psn;
 		move_cursor(qp, request, 1);
@@ -410,7 +410,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	err = qp->dev->send(qp, av, train);
 	if (err == -EAGAIN && (!roce_qp_is_datagram(qp) ||
 			       requester->stalls++ < MAX_DATAGRAM_STALLS)) {
-		roce_count(qp->dev, tx_stalled);
+		roce_count(qp, tx_stalled);
 		requester->psn = psn;
 		requester->current_request = request_number;
 		roce_requester_wait(qp, STALL_NANOSECONDS);
@@ -487,7 +487,7 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 		return false;
 	}
 	if (psn != requester->limit_psn)
-		roce_count(qp->dev, retransmitted_packets);
+		roce_count(qp, retransmitted_packets);
 	requester->reads++;
 	requester->ack_request_psn = psn;
 	move_cursor(qp, request, packets);
@@ -538,7 +538,7 @@ static void check_ack_timeout(struct roce_qp *qp)
 	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
 		return;
 
-	roce_count(qp->dev, local_ack_timeout_err);
+	roce_count(qp, local_ack_timeout_err);
 	roce_requester_retry(qp);
 }
 

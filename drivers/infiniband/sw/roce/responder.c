@@ -103,7 +103,7 @@ static bool has_receive(struct roce_qp *qp)
 {
 	if (qp->responder.has_receive || roce_receive_fetch(qp))
 		return true;
-	roce_count(qp->dev, out_of_buffer);
+	roce_count(qp, out_of_buffer);
 	return false;
 }
 
@@ -171,7 +171,7 @@ static enum verdict begin_write(struct roce_qp *qp,
 	responder->rkey = packet->rkey;
 	responder->remaining = packet->length;
 	responder->placed = 0;
-	roce_count(qp->dev, rx_write_requests);
+	roce_count(qp, rx_write_requests);
 	return DONE;
 }
 
@@ -294,7 +294,7 @@ static enum verdict execute_read(struct roce_qp *qp,
 	if (verdict != DONE)
 		return verdict;
 
-	roce_count(qp->dev, rx_read_requests);
+	roce_count(qp, rx_read_requests);
 	responder->msn = roce_psn_add(responder->msn, 1);
 	queue_read(qp, packet, false);
 	return DONE;
@@ -370,7 +370,7 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 		owe_nak(responder, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
 		return;
 	case ACCESS_VIOLATION:
-		roce_count(qp->dev, resp_remote_access_errors);
+		roce_count(qp, resp_remote_access_errors);
 		roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case INVALID:
@@ -387,7 +387,7 @@ static void receive_ahead(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
 
-	roce_count(qp->dev, out_of_sequence);
+	roce_count(qp, out_of_sequence);
 	if (responder->nak_sent)
 		return;
 	owe_nak(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
@@ -428,7 +428,7 @@ static void receive_duplicate(struct roce_qp *qp,
 {
 	struct roce_responder *responder = &qp->responder;
 
-	roce_count(qp->dev, duplicate_request);
+	roce_count(qp, duplicate_request);
 	if (packet->info->flags & ROCE_IS_READ)
 		repeat_read(qp, packet);
 	else if (!owes_nak(responder))
@@ -445,15 +445,15 @@ static void receive_connected(struct roce_qp *qp, const struct sk_buff *skb,
 
 	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC ||
 	    packet->info->flags & ROCE_IS_RESPONSE) {
-		roce_count(qp->dev, rx_dropped_opcode);
+		roce_drop(qp, rx_dropped_opcode, packet);
 		return;
 	}
 	if (!roce_qp_is_from_peer(qp, skb)) {
-		roce_count(qp->dev, rx_dropped_address);
+		roce_drop(qp, rx_dropped_address, packet);
 		return;
 	}
 	if (responder->failed) {
-		roce_count(qp->dev, rx_dropped_qp_state);
+		roce_drop(qp, rx_dropped_qp_state, packet);
 		return;
 	}
 	if (READ_ONCE(qp->state) == IB_QPS_RTR && !responder->established) {
@@ -512,26 +512,26 @@ static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
 	enum ib_wc_status status;
 
 	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_UD) {
-		roce_count(qp->dev, rx_dropped_opcode);
+		roce_drop(qp, rx_dropped_opcode, packet);
 		return;
 	}
 	if (packet->qkey != qp->attr.qkey) {
-		roce_count(qp->dev, rx_dropped_qkey);
+		roce_drop(qp, rx_dropped_qkey, packet);
 		return;
 	}
 	if (packet->payload > qp->mtu) {
-		roce_count(qp->dev, rx_dropped_length);
+		roce_drop(qp, rx_dropped_length, packet);
 		return;
 	}
 	if (!has_receive(qp)) {
-		roce_count(qp->dev, rx_dropped_no_receive);
+		roce_drop(qp, rx_dropped_no_receive, packet);
 		return;
 	}
 
 	status = place_datagram(qp, skb, packet);
 	/* Anybody can send what is too long: it must not cost us the QP. */
 	if (status == IB_WC_LOC_LEN_ERR) {
-		roce_count(qp->dev, rx_dropped_length);
+		roce_drop(qp, rx_dropped_length, packet);
 		return;
 	}
 	if (status != IB_WC_SUCCESS) {
@@ -564,9 +564,9 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	struct roce_qp *qp = responder_qp(engine);
 	struct roce_packet packet;
 
-	while (roce_run_next(skb, qp->dev, &packet)) {
+	while (roce_run_next(skb, qp, &packet)) {
 		if (!can_receive(qp))
-			roce_count(qp->dev, rx_dropped_qp_state);
+			roce_drop(qp, rx_dropped_qp_state, &packet);
 		else if (roce_qp_is_datagram(qp))
 			receive_datagram(qp, skb, &packet);
 		else
@@ -656,7 +656,7 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 {
 	struct roce_responder *responder = &qp->responder;
 
-	roce_count(qp->dev, resp_remote_access_errors);
+	roce_count(qp, resp_remote_access_errors);
 	responder->read_count = 0;
 	owe_acknowledge(responder,
 			ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR, psn);
@@ -690,7 +690,7 @@ static bool send_responses(struct roce_qp *qp)
 	}
 	if (err == -EAGAIN || err == -ENOMEM) {
 		*read = before;
-		roce_count(qp->dev, tx_stalled);
+		roce_count(qp, tx_stalled);
 		stall(responder);
 		return false;
 	}
@@ -718,7 +718,7 @@ static void send_acknowledge(struct roce_qp *qp)
 	      qp->dev->send(qp, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) &&
 	    responder->stalls < MAX_STALLS) {
-		roce_count(qp->dev, tx_stalled);
+		roce_count(qp, tx_stalled);
 		stall(responder);
 		return;
 	}

@@ -155,16 +155,16 @@ static int cut_and_output(struct net *net, const struct roce_av *av,
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
-	struct roce_device *dev = qp->dev;
+	struct net *net = qp->dev->net;
 	u32 packets = train->packets;
 	u32 bytes = train->skb->len;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	int err;
 
-	dst = find_route(dev->net, av);
+	dst = find_route(net, av);
 	if (IS_ERR(dst)) {
-		roce_count(dev, tx_dropped_no_route);
+		roce_count(qp, tx_dropped_no_route);
 		roce_train_drop(train);
 		return -EHOSTUNREACH;
 	}
@@ -175,14 +175,14 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	skb->priority = av->service_level;
 
 	if (must_be_cut(av, skb, dst->dev))
-		err = cut_and_output(dev->net, av, skb);
+		err = cut_and_output(net, av, skb);
 	else
-		err = output(dev->net, av, skb);
+		err = output(net, av, skb);
 	if (err)
 		return err;
 
-	roce_count(dev, tx_trains);
-	roce_count_add(dev, tx_packets, packets);
-	roce_count_add(dev, tx_bytes, bytes);
+	roce_count(qp, tx_trains);
+	roce_count_add(qp, tx_packets, packets);
+	roce_count_add(qp, tx_bytes, bytes);
 	return 0;
 }

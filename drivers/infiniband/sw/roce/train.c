@@ -15,6 +15,7 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 
+#include "qp.h"
 #include "train.h"
 
 /* Room for the headers below BTH, whatever the route turns out to need */
@@ -541,6 +542,10 @@ static void parse_extended_headers(struct roce_packet *packet, const void *place
 	}
 }
 
+/*
+ * False if the length does not fit the opcode. What the BTH has is valid even
+ * then.
+ */
 static bool parse_bth(struct roce_packet *packet, const struct roce_bth *bth,
 		      u32 size)
 {
@@ -564,75 +569,70 @@ static bool parse_bth(struct roce_packet *packet, const struct roce_bth *bth,
 	return packet->payload == 0 && packet->pad == 0;
 }
 
-/* Copy and check the packet of @size bytes at the start of the run. */
-static bool parse_packet(struct sk_buff *skb, struct roce_device *dev, u32 size,
-			 struct roce_packet *packet)
+/*
+ * Copy and check the packet of @size bytes at the start of the run. Returns the
+ * counter of what is wrong with it, or -1 if it is good.
+ */
+static int parse_packet(struct sk_buff *skb, u32 size,
+			struct roce_packet *packet)
 {
 	struct roce_run *run = roce_run(skb);
 	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
 	struct roce_bth *bth = (struct roce_bth *)buffer;
+	bool length_fits;
 
+	packet->psn = 0;
 	if (size < sizeof(*bth) + ROCE_ICRC_SIZE ||
 	    skb_copy_bits(skb, run->offset, buffer,
-			  min_t(u32, size, sizeof(buffer)))) {
-		roce_count(dev, rx_dropped_length);
-		return false;
-	}
-	if (bth->flags & ROCE_BTH_VERSION_MASK) {
-		roce_count(dev, rx_dropped_header);
-		return false;
-	}
-	if (!(roce_opcode_info(bth->opcode)->flags & ROCE_IS_VALID)) {
-		roce_count(dev, rx_dropped_opcode);
-		return false;
-	}
-	if (!parse_bth(packet, bth, size)) {
-		roce_count(dev, rx_dropped_length);
-		return false;
-	}
-	if (!icrc_is_right(skb, run, size, bth)) {
-		roce_count(dev, rx_icrc_encapsulated);
-		return false;
-	}
+			  min_t(u32, size, sizeof(buffer))))
+		return ROCE_COUNTER_rx_dropped_length;
+	length_fits = parse_bth(packet, bth, size);
+	if (bth->flags & ROCE_BTH_VERSION_MASK)
+		return ROCE_COUNTER_rx_dropped_header;
+	if (!(packet->info->flags & ROCE_IS_VALID))
+		return ROCE_COUNTER_rx_dropped_opcode;
+	if (!length_fits)
+		return ROCE_COUNTER_rx_dropped_length;
+	if (!icrc_is_right(skb, run, size, bth))
+		return ROCE_COUNTER_rx_icrc_encapsulated;
 	if (!(packet->pkey & ROCE_PKEY_INDEX_MASK) ||
-	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY) {
-		roce_count(dev, rx_dropped_pkey);
-		return false;
-	}
+	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY)
+		return ROCE_COUNTER_rx_dropped_pkey;
 
 	parse_extended_headers(packet, buffer + sizeof(*bth));
 	packet->skb = skb;
 	packet->offset = run->offset + packet->info->header_length;
-	return true;
+	return -1;
 }
 
 /**
  * roce_run_next() - the next good packet of a received run
  * @skb: with a &struct roce_run in its control block, which moves on
- * @dev: where bad packets are counted
+ * @qp: to which the run belongs
  * @packet: to be filled in; its payload lies in @skb
  *
  * What is returned is well formed: length and pad fit the opcode, the ICRC is
- * right, the partition is ours. A bad packet is counted and skipped.
+ * right, the partition is ours. A bad packet is dropped and skipped.
  *
  * Return: false at the end of the run.
  */
-bool roce_run_next(struct sk_buff *skb, struct roce_device *dev,
+bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet)
 {
 	struct roce_run *run = roce_run(skb);
 
 	while (run->offset < run->end) {
 		u32 size = min(run->segment, run->end - run->offset);
-		bool good = parse_packet(skb, dev, size, packet);
+		int complaint = parse_packet(skb, size, packet);
 
 		run->offset += size;
 		run->index++;
-		if (good) {
-			roce_count(dev, rx_packets);
-			roce_count_add(dev, rx_bytes, packet->payload);
+		if (complaint < 0) {
+			roce_count(qp, rx_packets);
+			roce_count_add(qp, rx_bytes, size);
 			return true;
 		}
+		roce_drop_packet(qp, complaint, packet->psn);
 	}
 	return false;
 }

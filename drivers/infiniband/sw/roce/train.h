@@ -144,7 +144,7 @@ static inline struct roce_run *roce_run(struct sk_buff *skb)
 	return (struct roce_run *)skb->cb;
 }
 
-bool roce_run_next(struct sk_buff *skb, struct roce_device *dev,
+bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);
 
 #endif /* ROCE_TRAIN_H */
