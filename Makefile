@@ -39,6 +39,9 @@ soak:
 lint:
 	@tools/lint
 
+bench:
+	@tools/bench $(BENCH)
+
 vm:
 	@tools/vm/shell
 
@@ -53,8 +56,9 @@ help:
 	@echo 'make kunit     the KUnit suites'
 	@echo 'make check     build matrix, lint, KUnit, integration, interop, smoke'
 	@echo 'make soak      the same and the long tests'
+	@echo 'make bench     speed beside rdma_rxe and TCP, goals and reached (BENCH="--only bandwidth" ...)'
 	@echo 'make lint      checkpatch and shellcheck'
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install clean demo kunit check soak lint vm help
+.PHONY: all modules install clean demo kunit check soak lint bench vm help
