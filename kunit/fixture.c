@@ -161,6 +161,33 @@ struct roce_cq *fixture_cq(struct kunit *test, struct roce_device *dev, int cqe)
 	return cq;
 }
 
+static void free_srq(void *context)
+{
+	struct roce_srq *srq = context;
+
+	roce_destroy_srq(&srq->ibsrq, NULL);
+}
+
+/**
+ * fixture_srq() - a shared receive queue of a kernel consumer
+ * @test: to which it belongs
+ * @pd: its protection domain
+ * @attr: max_wr and max_sge
+ */
+struct roce_srq *fixture_srq(struct kunit *test, struct roce_pd *pd,
+			     struct ib_srq_attr attr)
+{
+	struct roce_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+	struct ib_srq_init_attr init = { .attr = attr };
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	srq->ibsrq.device = pd->ibpd.device;
+	srq->ibsrq.pd = &pd->ibpd;
+	KUNIT_ASSERT_EQ(test, roce_create_srq(&srq->ibsrq, &init, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_srq, srq), 0);
+	return srq;
+}
+
 static void free_qp(void *context)
 {
 	struct roce_qp *qp = context;
@@ -197,6 +224,7 @@ struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 		.qp_type = attr->type,
 		.send_cq = &attr->send_cq->ibcq,
 		.recv_cq = &attr->recv_cq->ibcq,
+		.srq = attr->srq ? &attr->srq->ibsrq : NULL,
 		.cap = attr->cap,
 		.port_num = 1,
 		.sq_sig_type = attr->signal_all ? IB_SIGNAL_ALL_WR :
@@ -209,6 +237,7 @@ struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 	qp->ibqp.qp_type = init.qp_type;
 	qp->ibqp.send_cq = init.send_cq;
 	qp->ibqp.recv_cq = init.recv_cq;
+	qp->ibqp.srq = init.srq;
 	qp->ibqp.event_handler = attr->event_handler;
 	qp->ibqp.qp_context = attr->context;
 	KUNIT_ASSERT_EQ(test, roce_create_qp(&qp->ibqp, &init, NULL), 0);

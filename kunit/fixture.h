@@ -18,11 +18,15 @@ struct roce_pd *fixture_pd(struct kunit *test, struct roce_device *dev);
 struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int access);
 struct roce_cq *fixture_cq(struct kunit *test, struct roce_device *dev, int cqe);
 
+struct roce_srq *fixture_srq(struct kunit *test, struct roce_pd *pd,
+			     struct ib_srq_attr attr);
+
 /**
  * struct fixture_qp_attr - what fixture_qp() makes
  * @type: IB_QPT_RC or IB_QPT_UD
  * @send_cq: of send completions
  * @recv_cq: of receive completions
+ * @srq: shared receive queue, or NULL
  * @cap: queue sizes
  * @signal_all: every send request makes a completion
  * @event_handler: of asynchronous events, or NULL
@@ -32,6 +36,7 @@ struct fixture_qp_attr {
 	enum ib_qp_type type;
 	struct roce_cq *send_cq;
 	struct roce_cq *recv_cq;
+	struct roce_srq *srq;
 	struct ib_qp_cap cap;
 	bool signal_all;
 	void (*event_handler)(struct ib_event *event, void *context);

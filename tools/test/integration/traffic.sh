@@ -21,6 +21,10 @@ check "ib_send_bw with events" perftest ib_send_bw -e -n 100 -s 4096
 check "ib_send_lat with events" perftest ib_send_lat -e -n 50 -s 4096
 check "ib_write_bw with lists of 16" perftest ib_write_bw -l 16 -n 160 -s 64
 check "ib_write_lat with inline data" perftest ib_write_lat -I 64 -n 100 -s 64
+check "ib_send_bw with a shared receive queue, 4 QPs" \
+	perftest ib_send_bw --use-srq -q 4 -n 100 -s 4096
+check "ib_send_bw over UD with a shared receive queue" \
+	perftest ib_send_bw --use-srq -c UD -n 100 -s 1024
 check "ib_send_bw over UD" perftest ib_send_bw -c UD -n 100 -s 1024
 check "ib_send_lat over UD" perftest ib_send_lat -c UD -n 100 -s 1024
 
@@ -48,6 +52,7 @@ pingpong()
 }
 check "ibv_rc_pingpong" pingpong ibv_rc_pingpong -n 100
 check "ibv_rc_pingpong with events" pingpong ibv_rc_pingpong -e -n 100
+check "ibv_srq_pingpong" pingpong ibv_srq_pingpong -n 100
 check "ibv_ud_pingpong" pingpong ibv_ud_pingpong -n 100 -s 1024
 
 finish

@@ -21,6 +21,7 @@ static void end_open(struct end *e, struct port *port,
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = opt->type,
+		.srq = port == port_b ? opt->srq : NULL,
 		.cap = {
 			.max_send_wr = opt->wr,
 			.max_recv_wr = opt->wr,

@@ -25,6 +25,7 @@ static const struct {
 	{ "attributes", test_attributes },
 	{ "states", test_states },
 	{ "completions", test_completion_queues },
+	{ "srq", test_shared_receive_queues },
 	{ "datagrams", test_datagrams },
 	{ "local", test_local_errors },
 	{ "remote", test_remote_errors },

@@ -46,6 +46,7 @@ struct duo_options {
 	uint8_t rnr_retry;		/* 0 */
 	bool unconnected;		/* leave the QPs in RESET */
 	bool infinite_timeout;		/* timeout 0 */
+	struct ibv_srq *srq;		/* where b receives, if not in its QP */
 };
 
 struct end {
@@ -95,6 +96,7 @@ void test_attributes(void);
 void test_limits(void);
 void test_regions(void);
 void test_completion_queues(void);
+void test_shared_receive_queues(void);
 void test_datagrams(void);
 void test_objects(void);
 

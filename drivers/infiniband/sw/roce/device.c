@@ -123,6 +123,7 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_SYS_IMAGE_GUID;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->atomic_cap = IB_ATOMIC_NONE;
@@ -140,6 +141,9 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_res_rd_atom = ROCE_MAX_RD_ATOMIC * ROCE_MAX_QP;
 	attr->max_cq = ROCE_MAX_CQ;
 	attr->max_cqe = ROCE_MAX_CQE;
+	attr->max_srq = ROCE_MAX_SRQ;
+	attr->max_srq_wr = ROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = ROCE_MAX_SGE;
 	attr->max_mr = ROCE_MAX_MR;
 	attr->max_mr_size = ROCE_MAX_MR_SIZE;
 	attr->max_pd = ROCE_MAX_PD;

@@ -97,21 +97,23 @@ static int check_init_attr(const struct ib_qp_init_attr *init,
 	case IB_QPT_UD:
 		break;
 	case IB_QPT_GSI:
-		if (udata || init->port_num != 1)
+		if (udata || init->srq || init->port_num != 1)
 			return -EINVAL;
 		break;
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags || init->srq)
+	if (init->create_flags)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
 	if (cap->max_send_wr > ROCE_MAX_QP_WR ||
-	    cap->max_recv_wr > ROCE_MAX_QP_WR ||
 	    cap->max_send_sge > ROCE_MAX_SGE ||
-	    cap->max_recv_sge > ROCE_MAX_SGE ||
 	    cap->max_inline_data > ROCE_MAX_INLINE)
+		return -EINVAL;
+	/* 11.2.4.1: with a shared receive queue they mean nothing. */
+	if (!init->srq && (cap->max_recv_wr > ROCE_MAX_QP_WR ||
+			   cap->max_recv_sge > ROCE_MAX_SGE))
 		return -EINVAL;
 	if (udata && udata->outlen < sizeof(struct rxe_create_qp_resp))
 		return -EINVAL;
@@ -146,7 +148,7 @@ static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
 	int err;
 
 	err = roce_responder_init(qp);
-	if (err)
+	if (err || roce_qp_srq(qp))
 		return err;
 	err = roce_ring_init(&responder->ring, qp->cap.max_recv_wr,
 			     sizeof(struct rxe_recv_wqe) + room, false, udata,
@@ -241,6 +243,10 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->cap = init->cap;
+	if (init->srq) {
+		qp->cap.max_recv_wr = 0;
+		qp->cap.max_recv_sge = 0;
+	}
 	qp->signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->attr.port_num = 1;
 	qp->attr.path_mtu = IB_MTU_256;

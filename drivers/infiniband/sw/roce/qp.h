@@ -113,20 +113,6 @@ struct roce_requester {
 };
 
 /**
- * struct roce_receive - a receive work request, copied out of its ring
- * @wr_id: the consumer's
- * @length: bytes of all @sge
- * @sges: how many
- * @sge: where the message goes
- */
-struct roce_receive {
-	u64 wr_id;
-	u32 length;
-	u32 sges;
-	struct ib_sge sge[];
-};
-
-/**
  * struct roce_read - an RDMA READ request that the responder is answering
  * @psn: of the next response
  * @first_psn: of the first response
@@ -151,9 +137,9 @@ struct roce_read {
 /**
  * struct roce_responder - the half of a QP that executes requests
  * @engine: owns all of this but for what is said otherwise
- * @ring: receive queue
+ * @ring: receive queue, unless the QP has a shared one
  * @post_lock: for kernel consumers that post receives
- * @receive: the receive in use, room for max_recv_sge
+ * @receive: the receive in use, room for as many sges as the queue allows for
  * @has_receive: whether @receive is in use
  * @psn: expected next
  * @msn: messages completed
@@ -168,6 +154,8 @@ struct roce_read {
  * @ack_psn: of that acknowledgment
  * @failed: the QP goes to the error state once the NAK is out
  * @established: the first packet was reported to the consumer
+ * @last_wqe_reported: in the error state, with a shared receive queue: the
+ *	consumer knows that no receive completes any more
  * @reads: requests being answered, in the order of their PSNs
  * @read_head: the one in work
  * @read_count: how many
@@ -194,6 +182,7 @@ struct roce_responder {
 	u32 ack_psn;
 	bool failed;
 	bool established;
+	bool last_wqe_reported;
 	struct roce_read *reads;
 	u32 read_head;
 	u32 read_count;
@@ -254,6 +243,12 @@ static inline struct roce_pd *roce_qp_pd(const struct roce_qp *qp)
 	return to_roce_pd(qp->ibqp.pd);
 }
 
+/** roce_qp_srq() - the shared receive queue, NULL if the QP has its own */
+static inline struct roce_srq *roce_qp_srq(const struct roce_qp *qp)
+{
+	return qp->ibqp.srq ? to_roce_srq(qp->ibqp.srq) : NULL;
+}
+
 static inline bool roce_qp_is_user(const struct roce_qp *qp)
 {
 	return qp->ibqp.uobject;
@@ -287,8 +282,12 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);
 
 /* receive_queue.c */
 bool roce_receive_fetch(struct roce_qp *qp);
-bool roce_receive_is_valid(const struct roce_qp *qp);
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
+bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
+		       struct roce_receive *receive);
+int roce_receive_post(struct roce_ring *ring, u32 max_sges,
+		      const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
 
 /* requester.c */
 void roce_requester_init(struct roce_qp *qp);

@@ -1,53 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The receive queue: receives on their way from the consumer to the responder,
- * and their completions on the way back.
+ * and their completions on the way back. What is special about a queue that
+ * several QPs share is in srq.c.
  */
 #include "qp.h"
 
 /**
- * roce_receive_fetch() - take the next receive of the consumer
- * @qp: its responder is owned by the caller and has none in use
+ * roce_receive_take() - take the next receive out of a ring
+ * @ring: of receives; the caller is its only consumer
+ * @max_sges: of a receive in this ring
+ * @receive: to be filled in, has room for as many
  *
- * Copies it out of the ring, which a program may change at any time. One that
- * is malformed comes out with a length of zero and more sges than the queue
- * allows for, so that using it fails.
+ * Copies the receive, which a program may change at any time, once.
  *
  * Return: false if none was posted.
  */
-bool roce_receive_fetch(struct roce_qp *qp)
+bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
+		       struct roce_receive *receive)
 {
-	struct roce_responder *responder = &qp->responder;
-	struct roce_receive *receive = responder->receive;
 	const struct rxe_recv_wqe *shared;
 	u64 length = 0;
 	u32 i;
 
-	if (roce_ring_empty(&responder->ring))
+	if (roce_ring_empty(ring))
 		return false;
 
-	shared = roce_ring_element(&responder->ring, 0);
+	shared = roce_ring_element(ring, 0);
 	receive->wr_id = READ_ONCE(shared->wr_id);
 	receive->sges = READ_ONCE(shared->dma.num_sge);
-	if (receive->sges <= qp->cap.max_recv_sge) {
+	receive->valid = receive->sges <= max_sges;
+	if (receive->valid) {
 		roce_ring_copy(receive->sge, shared->dma.sge,
 			       receive->sges * sizeof(struct ib_sge));
 		for (i = 0; i < receive->sges; i++)
 			length += receive->sge[i].length;
 	}
 	receive->length = min_t(u64, length, ROCE_MAX_MESSAGE);
-	responder->has_receive = true;
-	roce_ring_advance(&responder->ring);
+	roce_ring_advance(ring);
 	return true;
 }
 
 /**
- * roce_receive_is_valid() - whether the receive in use may be written to
- * @qp: its responder is owned by the caller and has a receive
+ * roce_receive_fetch() - take the next receive for a QP
+ * @qp: its responder is owned by the caller and has none in use
+ *
+ * Return: false if none was posted, to the QP or to its shared receive queue.
  */
-bool roce_receive_is_valid(const struct roce_qp *qp)
+bool roce_receive_fetch(struct roce_qp *qp)
 {
-	return qp->responder.receive->sges <= qp->cap.max_recv_sge;
+	struct roce_responder *responder = &qp->responder;
+	struct roce_srq *srq = roce_qp_srq(qp);
+
+	if (srq)
+		responder->has_receive = roce_srq_fetch(srq, responder->receive);
+	else
+		responder->has_receive = roce_receive_take(&responder->ring,
+							   qp->cap.max_recv_sge,
+							   responder->receive);
+	return responder->has_receive;
 }
 
 /**
@@ -76,12 +87,12 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
 }
 
-static int post_receive(struct roce_qp *qp, const struct ib_recv_wr *wr)
+static int post_receive(struct roce_ring *ring, u32 max_sges,
+			const struct ib_recv_wr *wr)
 {
-	struct roce_ring *ring = &qp->responder.ring;
 	struct rxe_recv_wqe *wqe;
 
-	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_recv_sge)
+	if (wr->num_sge < 0 || wr->num_sge > max_sges)
 		return -EINVAL;
 	if (roce_ring_peer_full(ring))
 		return -ENOMEM;
@@ -95,6 +106,30 @@ static int post_receive(struct roce_qp *qp, const struct ib_recv_wr *wr)
 }
 
 /**
+ * roce_receive_post() - put receives of a kernel consumer into a ring
+ * @ring: of receives; the caller is its only producer
+ * @max_sges: of a receive in this ring
+ * @wr: list of receives
+ * @bad_wr: set to the first one that was refused
+ *
+ * Any context.
+ *
+ * Return: 0, -EINVAL with too many sges, -ENOMEM if the queue is full.
+ */
+int roce_receive_post(struct roce_ring *ring, u32 max_sges,
+		      const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr)
+{
+	int err = 0;
+
+	for (; wr && !err; wr = wr->next) {
+		*bad_wr = wr;
+		err = post_receive(ring, max_sges, wr);
+	}
+	return err;
+}
+
+/**
  * roce_post_recv() - the post_recv verb, of kernel consumers
  * @ibqp: a program's QP does not come here, its library fills the ring itself
  * @wr: list of receives
@@ -102,8 +137,8 @@ static int post_receive(struct roce_qp *qp, const struct ib_recv_wr *wr)
  *
  * Any context.
  *
- * Return: 0, -EINVAL in the wrong state or with too many sges, -ENOMEM if the
- * queue is full.
+ * Return: 0, -EINVAL in the wrong state, with a shared receive queue or with
+ * too many sges, -ENOMEM if the queue is full.
  */
 int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr)
@@ -111,17 +146,16 @@ int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct roce_qp *qp = to_roce_qp(ibqp);
 	struct roce_responder *responder = &qp->responder;
 	unsigned long flags;
-	int err = 0;
+	int err;
 
 	*bad_wr = wr;
-	if (roce_qp_is_user(qp) || READ_ONCE(qp->state) == IB_QPS_RESET)
+	if (roce_qp_is_user(qp) || roce_qp_srq(qp) ||
+	    READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 
 	spin_lock_irqsave(&responder->post_lock, flags);
-	for (; wr && !err; wr = wr->next) {
-		*bad_wr = wr;
-		err = post_receive(qp, wr);
-	}
+	err = roce_receive_post(&responder->ring, qp->cap.max_recv_sge, wr,
+				bad_wr);
 	spin_unlock_irqrestore(&responder->post_lock, flags);
 
 	/* To be flushed at once. */

@@ -65,13 +65,19 @@ static void owe_nak(struct roce_responder *responder, u8 syndrome)
 	responder->nak_sent = true;
 }
 
+/* The keys of a receive are those of the queue that it was posted to. */
+static struct roce_pd *receive_pd(const struct roce_qp *qp)
+{
+	return qp->ibqp.srq ? to_roce_pd(qp->ibqp.srq->pd) : roce_qp_pd(qp);
+}
+
 static struct roce_sge_walk walk_receive(const struct roce_qp *qp, u64 offset,
 					 u32 length)
 {
 	const struct roce_receive *receive = qp->responder.receive;
 
 	return (struct roce_sge_walk) {
-		.pd = roce_qp_pd(qp),
+		.pd = receive_pd(qp),
 		.sge = receive->sge,
 		.sges = receive->sges,
 		.offset = offset,
@@ -127,7 +133,7 @@ static enum verdict execute_send(struct roce_qp *qp,
 
 	if (!has_receive(qp))
 		return NOT_READY;
-	if (!roce_receive_is_valid(qp))
+	if (!responder->receive->valid)
 		return fail_receive(qp, IB_WC_LOC_QP_OP_ERR);
 	if ((u64)placed + packet->payload > responder->receive->length)
 		return fail_receive(qp, IB_WC_LOC_LEN_ERR);
@@ -488,7 +494,7 @@ static enum ib_wc_status place_datagram(struct roce_qp *qp,
 	struct roce_sge_walk walk = walk_receive(qp, 0, ROCE_GRH_SIZE);
 	u8 grh[ROCE_GRH_SIZE];
 
-	if (!roce_receive_is_valid(qp))
+	if (!qp->responder.receive->valid)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (ROCE_GRH_SIZE + (u64)packet->payload > qp->responder.receive->length)
 		return IB_WC_LOC_LEN_ERR;
@@ -726,13 +732,28 @@ static void send_acknowledge(struct roce_qp *qp)
 	responder->ack_due = false;
 }
 
+/* What waits in a shared receive queue is for other QPs. */
+static bool has_receive_to_flush(struct roce_qp *qp)
+{
+	return qp->responder.has_receive ||
+	       (!roce_qp_srq(qp) && roce_receive_fetch(qp));
+}
+
+static void report_last_wqe(struct roce_qp *qp)
+{
+	if (qp->responder.last_wqe_reported)
+		return;
+	qp->responder.last_wqe_reported = true;
+	roce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
 /* True if there is more: a program can post as fast as this flushes. */
 static bool flush(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
 	int budget = FLUSH_BUDGET;
 
-	while (responder->has_receive || roce_receive_fetch(qp)) {
+	while (has_receive_to_flush(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
 			.opcode = IB_WC_RECV,
@@ -743,7 +764,9 @@ static bool flush(struct roce_qp *qp)
 			return true;
 	}
 	/* A program posts receives without telling the kernel. */
-	if (roce_qp_is_user(qp))
+	if (roce_qp_srq(qp))
+		report_last_wqe(qp);
+	else if (roce_qp_is_user(qp))
 		mod_timer(&responder->wait_timer, jiffies + FLUSH_INTERVAL);
 	return false;
 }
@@ -804,12 +827,14 @@ static void wait_is_over(struct timer_list *timer)
 int roce_responder_init(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
+	u32 max_sges = roce_qp_srq(qp) ? roce_qp_srq(qp)->max_sges :
+					 qp->cap.max_recv_sge;
 
 	roce_engine_init(&responder->engine, &responder_ops);
 	spin_lock_init(&responder->post_lock);
 	timer_setup(&responder->wait_timer, wait_is_over, 0);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
-						 qp->cap.max_recv_sge),
+						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
 	return responder->receive ? 0 : -ENOMEM;
 }
@@ -860,9 +885,11 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->failed = false;
 	responder->stalls = 0;
 	responder->established = false;
+	responder->last_wqe_reported = false;
 	responder->read_head = 0;
 	responder->read_count = 0;
-	roce_ring_reset(&responder->ring);
+	if (!roce_qp_srq(qp))
+		roce_ring_reset(&responder->ring);
 }
 
 /**

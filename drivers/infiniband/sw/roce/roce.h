@@ -25,7 +25,9 @@
 #define ROCE_MAX_MR		0x40000
 #define ROCE_MAX_PD		0x8000
 #define ROCE_MAX_AH		0x10000
+#define ROCE_MAX_SRQ		0x8000
 #define ROCE_MAX_QP_WR		0x3fff
+#define ROCE_MAX_SRQ_WR		0x3fff
 #define ROCE_MAX_CQE		0x3ffff
 #define ROCE_MAX_SGE		32
 #define ROCE_MAX_INLINE		(ROCE_MAX_SGE * sizeof(struct ib_sge))
@@ -79,7 +81,7 @@ struct roce_device {
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {
-		atomic_t pd, cq, qp, mr, ah;
+		atomic_t pd, cq, qp, mr, ah, srq;
 	} objects;
 };
 
@@ -171,6 +173,46 @@ static inline struct roce_cq *to_roce_cq(struct ib_cq *ibcq)
 
 bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited);
 
+/**
+ * struct roce_receive - a receive work request, copied out of its ring
+ * @wr_id: the consumer's
+ * @valid: whether it may be written to; a program can post anything
+ * @length: bytes of all @sge
+ * @sges: how many
+ * @sge: where the message goes
+ */
+struct roce_receive {
+	u64 wr_id;
+	bool valid;
+	u32 length;
+	u32 sges;
+	struct ib_sge sge[];
+};
+
+/**
+ * struct roce_srq - shared receive queue
+ * @ibsrq: what the RDMA core knows of it
+ * @lock: guards all that follows
+ * @ring: of receives, which QPs on any CPU take
+ * @max_sges: of a receive
+ * @limit: the consumer is told, once, when less receives than this are left; 0
+ *	if it need not be
+ */
+struct roce_srq {
+	struct ib_srq ibsrq;
+	spinlock_t lock; /* of the rest */
+	struct roce_ring ring;
+	u32 max_sges;
+	u32 limit;
+};
+
+static inline struct roce_srq *to_roce_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct roce_srq, ibsrq);
+}
+
+bool roce_srq_fetch(struct roce_srq *srq, struct roce_receive *receive);
+
 /* send.c */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train);
 u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn);
@@ -206,7 +248,7 @@ void roce_devices_remove(struct roce_device *dev);
 struct roce_device *roce_device_find_by_address(struct net *net,
 						const struct in6_addr *address);
 
-/* pd.c, ah.c, cq.c, mr.c, qp.c: the verbs, see the table in verbs.c */
+/* pd.c, ah.c, cq.c, srq.c, mr.c, qp.c: the verbs, see the table in verbs.c */
 int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
 void roce_dealloc_ucontext(struct ib_ucontext *context);
 void roce_disassociate_ucontext(struct ib_ucontext *context);
@@ -223,6 +265,14 @@ int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
 int roce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);
 int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		    struct ib_udata *udata);
+int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		    enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int roce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int roce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int roce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr);
 int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		   struct ib_udata *udata);
 int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

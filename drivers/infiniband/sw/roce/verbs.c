@@ -83,6 +83,13 @@ const struct ib_device_ops roce_device_ops = {
 	.req_notify_cq		= roce_req_notify_cq,
 	.roce_compat_op_resize_cq = roce_compat_resize_cq,
 
+	/* srq.c */
+	.create_srq		= roce_create_srq,
+	.destroy_srq		= roce_destroy_srq,
+	.modify_srq		= roce_modify_srq,
+	.post_srq_recv		= roce_post_srq_recv,
+	.query_srq		= roce_query_srq,
+
 	/* mr.c */
 	.dereg_mr		= roce_dereg_mr,
 	.get_dma_mr		= roce_get_dma_mr,
@@ -100,5 +107,6 @@ const struct ib_device_ops roce_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, roce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, roce_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, roce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, roce_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, roce_ucontext, ibuc),
 };

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared receive queues (IBA volume 1, 10.2.9): one queue of receives for many
+ * QPs. Each takes a receive when a message for it begins, whatever CPU it runs
+ * on, so unlike the receive queue of a QP this one has a lock.
+ */
+#include <rdma/uverbs_ioctl.h>
+
+#include "qp.h"
+
+static size_t element_size(u32 max_sges)
+{
+	return sizeof(struct rxe_recv_wqe) + max_sges * sizeof(struct rxe_sge);
+}
+
+static int check_init_attr(const struct ib_srq_init_attr *init,
+			   const struct ib_udata *udata)
+{
+	if (init->srq_type != IB_SRQT_BASIC)
+		return -EOPNOTSUPP;
+	if (!init->attr.max_wr || init->attr.max_wr > ROCE_MAX_SRQ_WR ||
+	    init->attr.max_sge > ROCE_MAX_SGE)
+		return -EINVAL;
+	if (udata && udata->outlen < sizeof(struct rxe_create_srq_resp))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * roce_create_srq() - the create_srq verb
+ * @ibsrq: allocated and zeroed by the core
+ * @init: what is wanted; max_wr is set to what is given. The limit is not armed
+ *	here, but by roce_modify_srq().
+ * @udata: of a program, or NULL
+ *
+ * IBA volume 1, 11.2.3.1. The number of an SRQ means something to XRC only, so
+ * none is told.
+ *
+ * Return: 0, -EOPNOTSUPP for a type that is not supported, -EINVAL for values
+ * out of range, -ENOMEM or -EFAULT.
+ */
+int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct roce_device *dev = to_roce_device(ibsrq->device);
+	struct roce_srq *srq = to_roce_srq(ibsrq);
+	struct rxe_create_srq_resp response = {};
+	int err;
+
+	err = check_init_attr(init, udata);
+	if (err)
+		return err;
+	if (!roce_object_get(&dev->objects.srq, ROCE_MAX_SRQ))
+		return -ENOMEM;
+
+	spin_lock_init(&srq->lock);
+	srq->max_sges = init->attr.max_sge;
+	err = roce_ring_init(&srq->ring, init->attr.max_wr,
+			     element_size(srq->max_sges), false, udata,
+			     &response.mi);
+	if (!err && udata)
+		err = ib_copy_to_udata(udata, &response, sizeof(response));
+	if (err) {
+		roce_ring_free(&srq->ring);
+		roce_object_put(&dev->objects.srq);
+		return err;
+	}
+	init->attr.max_wr = roce_ring_capacity(&srq->ring);
+	return 0;
+}
+
+/**
+ * roce_destroy_srq() - the destroy_srq verb
+ * @ibsrq: no QP uses it any more
+ * @udata: of a program, or NULL
+ *
+ * Return: 0.
+ */
+int roce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	roce_ring_free(&to_roce_srq(ibsrq)->ring);
+	roce_object_put(&to_roce_device(ibsrq->device)->objects.srq);
+	return 0;
+}
+
+/* What was not taken yet goes into the new ring, in order. */
+static int move_receives(struct roce_ring *to, const struct roce_ring *from)
+{
+	u32 used = roce_ring_used(from);
+	u32 i;
+
+	if (used > roce_ring_capacity(to))
+		return -EINVAL;
+
+	for (i = 0; i < used; i++) {
+		roce_ring_copy(roce_ring_peer_element(to),
+			       roce_ring_element(from, i), to->element_size);
+		roce_ring_peer_advance(to);
+	}
+	return 0;
+}
+
+/* The provider gave us an address to tell it where the new ring is. */
+static int tell_user(struct ib_udata *udata, const struct mminfo *info)
+{
+	struct rxe_modify_srq_cmd command;
+	int err;
+
+	err = ib_copy_from_udata(&command, udata, sizeof(command));
+	if (!err && copy_to_user(u64_to_user_ptr(command.mmap_info_addr), info,
+				 sizeof(*info)))
+		err = -EFAULT;
+	return err;
+}
+
+/*
+ * The program learns of the new ring before it is in use: nothing that can fail
+ * comes after the exchange. Its library posts nothing meanwhile; a receive that
+ * another one posts to the old ring in spite of that is lost.
+ */
+static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
+			struct ib_udata *udata, struct roce_ring *ring)
+{
+	struct mminfo info = {};
+	int err;
+
+	if (!max_wr || max_wr > ROCE_MAX_SRQ_WR)
+		return -EINVAL;
+	err = roce_ring_init(ring, max_wr, element_size(srq->max_sges), false,
+			     udata, &info);
+	if (!err && udata)
+		err = tell_user(udata, &info);
+	return err;
+}
+
+/**
+ * roce_modify_srq() - the modify_srq verb: resize, or arm the limit
+ * @ibsrq: the SRQ
+ * @attr: new values
+ * @mask: IB_SRQ_MAX_WR, IB_SRQ_LIMIT or both
+ * @udata: of a program, or NULL
+ *
+ * IBA volume 1, 11.2.3.3. After an error nothing has changed.
+ *
+ * Return: 0, -EINVAL for values out of range, or for a size below the limit or
+ * below the number of receives that wait; -EOPNOTSUPP, -ENOMEM or -EFAULT.
+ */
+int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		    enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	struct roce_srq *srq = to_roce_srq(ibsrq);
+	bool resize = mask & IB_SRQ_MAX_WR;
+	struct roce_ring ring = {};
+	int err = 0;
+	u32 limit;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EOPNOTSUPP;
+	if (resize)
+		err = prepare_ring(srq, attr->max_wr, udata, &ring);
+	if (err)
+		goto free_ring;
+
+	spin_lock_irq(&srq->lock);
+	limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : srq->limit;
+	if (limit > roce_ring_capacity(resize ? &ring : &srq->ring))
+		err = -EINVAL;
+	else if (resize)
+		err = move_receives(&ring, &srq->ring);
+	if (!err) {
+		srq->limit = limit;
+		if (resize)
+			swap(ring, srq->ring);
+	}
+	spin_unlock_irq(&srq->lock);
+free_ring:
+	roce_ring_free(&ring);
+	return err;
+}
+
+/**
+ * roce_query_srq() - the query_srq verb
+ * @ibsrq: the SRQ
+ * @attr: filled in; the limit is 0 once it was reached
+ *
+ * Return: 0.
+ */
+int roce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct roce_srq *srq = to_roce_srq(ibsrq);
+
+	spin_lock_irq(&srq->lock);
+	attr->max_wr = roce_ring_capacity(&srq->ring);
+	attr->max_sge = srq->max_sges;
+	attr->srq_limit = srq->limit;
+	spin_unlock_irq(&srq->lock);
+	return 0;
+}
+
+static void report_limit(struct roce_srq *srq)
+{
+	struct ib_event event = {
+		.device = srq->ibsrq.device,
+		.element.srq = &srq->ibsrq,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (srq->ibsrq.event_handler)
+		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
+}
+
+/**
+ * roce_srq_fetch() - take the next receive, for whichever QP asks
+ * @srq: the QP's
+ * @receive: to be filled in, has room for max_sges
+ *
+ * Softirq context, or BH disabled; calls the consumer's handler when this brings
+ * the number of receives below the limit.
+ *
+ * Return: false if none was posted.
+ */
+bool roce_srq_fetch(struct roce_srq *srq, struct roce_receive *receive)
+{
+	bool fetched, limit_reached;
+	unsigned long flags;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	fetched = roce_receive_take(&srq->ring, srq->max_sges, receive);
+	limit_reached = fetched && roce_ring_used(&srq->ring) < srq->limit;
+	if (limit_reached)
+		srq->limit = 0;
+	spin_unlock_irqrestore(&srq->lock, flags);
+
+	if (limit_reached)
+		report_limit(srq);
+	return fetched;
+}
+
+/**
+ * roce_post_srq_recv() - the post_srq_recv verb, of kernel consumers
+ * @ibsrq: a program's SRQ does not come here, its library fills the ring itself
+ * @wr: list of receives
+ * @bad_wr: set to the first one that was refused
+ *
+ * Any context.
+ *
+ * Return: 0, -EINVAL with too many sges, -ENOMEM if the queue is full.
+ */
+int roce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
+{
+	struct roce_srq *srq = to_roce_srq(ibsrq);
+	unsigned long flags;
+	int err;
+
+	*bad_wr = wr;
+	if (ibsrq->uobject)
+		return -EINVAL;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	err = roce_receive_post(&srq->ring, srq->max_sges, wr, bad_wr);
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return err;
+}
