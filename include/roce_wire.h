@@ -16,6 +16,7 @@
 #define ROCE_PKEY_INDEX_MASK	0x7fff
 
 #define ROCE_QPN_GSI		1
+#define ROCE_QPN_MULTICAST	0xffffff
 
 #define ROCE_ICRC_SIZE		4
 #define ROCE_GRH_SIZE		40

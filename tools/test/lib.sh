@@ -442,9 +442,9 @@ built()
 {
 	local program
 
-	for program in integrity verbs hostile_rings train_send; do
+	for program in integrity verbs hostile_rings member train_send; do
 		[[ -x $BUILD/$program ]] || return
-		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,wire} \
+		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,multicast,wire} \
 			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return
 	done
 }

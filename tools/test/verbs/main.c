@@ -27,6 +27,7 @@ static const struct {
 	{ "completions", test_completion_queues },
 	{ "srq", test_shared_receive_queues },
 	{ "datagrams", test_datagrams },
+	{ "multicast", test_multicast },
 	{ "local", test_local_errors },
 	{ "remote", test_remote_errors },
 	{ "retries", test_retries },

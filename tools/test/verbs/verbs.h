@@ -98,6 +98,7 @@ void test_regions(void);
 void test_completion_queues(void);
 void test_shared_receive_queues(void);
 void test_datagrams(void);
+void test_multicast(void);
 void test_objects(void);
 
 #endif

@@ -144,6 +144,9 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq = ROCE_MAX_SRQ;
 	attr->max_srq_wr = ROCE_MAX_SRQ_WR;
 	attr->max_srq_sge = ROCE_MAX_SGE;
+	attr->max_mcast_grp = ROCE_MAX_ATTACHMENTS;
+	attr->max_mcast_qp_attach = ROCE_MAX_GROUP_QPS;
+	attr->max_total_mcast_qp_attach = ROCE_MAX_ATTACHMENTS;
 	attr->max_mr = ROCE_MAX_MR;
 	attr->max_mr_size = ROCE_MAX_MR_SIZE;
 	attr->max_pd = ROCE_MAX_PD;

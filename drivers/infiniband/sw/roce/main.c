@@ -222,9 +222,13 @@ static int __init roce_init(void)
 	if (err)
 		return err;
 
-	err = roce_receive_init();
+	err = roce_mcast_init();
 	if (err)
 		goto icrc_exit;
+
+	err = roce_receive_init();
+	if (err)
+		goto mcast_exit;
 
 	err = register_pernet_device(&net_operations);
 	if (err)
@@ -241,6 +245,8 @@ unregister_net:
 	unregister_pernet_device(&net_operations);
 receive_exit:
 	roce_receive_exit();
+mcast_exit:
+	roce_mcast_exit();
 icrc_exit:
 	roce_icrc_exit();
 	return err;
@@ -254,6 +260,7 @@ static void __exit roce_exit(void)
 	unregister_netdevice_notifier(&netdev_notifier);
 	unregister_pernet_device(&net_operations);
 	roce_receive_exit();
+	roce_mcast_exit();
 	roce_icrc_exit();
 	rcu_barrier();
 	roce_train_exit();

@@ -78,25 +78,40 @@ static void drop(struct net *net, struct sk_buff *skb, enum roce_counter why)
 	kfree_skb(skb);
 }
 
-/* Consumes the sk_buff. */
-static void receive_run(struct net *net, struct sk_buff *skb, u32 qpn,
-			bool response)
+/**
+ * roce_receive_run() - give a run of packets to a QP
+ * @qp: found in this RCU read section
+ * @engine: the half of it that the packets are for
+ * @skb: with the run in its control block; consumed
+ *
+ * Softirq context.
+ */
+void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
+		      struct sk_buff *skb)
 {
-	struct roce_engine *engine;
-	struct roce_qp *qp;
-
-	qp = find_qp(net, skb, qpn);
-	if (!qp) {
-		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
-		return;
-	}
-
 	roce_count(qp, rx_trains);
-	engine = response ? &qp->requester.engine : &qp->responder.engine;
 	if (!roce_engine_receive(engine, skb)) {
 		roce_count(qp, rx_dropped_inbox_full);
 		kfree_skb(skb);
 	}
+}
+
+/* Consumes the sk_buff. */
+static void distribute_run(struct net *net, struct net_device *netdev,
+			   struct sk_buff *skb, u32 qpn, bool response)
+{
+	struct roce_qp *qp;
+
+	if (qpn == ROCE_QPN_MULTICAST) {
+		roce_mcast_receive(net, netdev, skb);
+		return;
+	}
+	qp = find_qp(net, skb, qpn);
+	if (qp)
+		roce_receive_run(qp, response ? &qp->requester.engine :
+						&qp->responder.engine, skb);
+	else
+		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
 static bool read_bth(const struct sk_buff *skb, u32 offset, u32 *qpn,
@@ -142,6 +157,7 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	u32 offset = skb_transport_offset(skb) + sizeof(struct udphdr);
 	u32 end = skb->len, index = 0, next_qpn, qpn;
 	struct roce_run *run = roce_run(skb);
+	struct net_device *netdev = skb->dev;
 	bool next_response, response;
 	u32 segment;
 
@@ -178,7 +194,7 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
 		}
-		receive_run(net, skb, qpn, response);
+		distribute_run(net, netdev, skb, qpn, response);
 		skb = rest;
 		run = roce_run(skb);
 		run->offset = offset;
@@ -187,7 +203,7 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 		response = next_response;
 	}
 	run->end = end;
-	receive_run(net, skb, qpn, response);
+	distribute_run(net, netdev, skb, qpn, response);
 }
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)

@@ -26,6 +26,8 @@
 #define ROCE_MAX_PD		0x8000
 #define ROCE_MAX_AH		0x10000
 #define ROCE_MAX_SRQ		0x8000
+#define ROCE_MAX_ATTACHMENTS	0x2000	/* of QPs to multicast groups */
+#define ROCE_MAX_GROUP_QPS	0x100	/* attached to the same one */
 #define ROCE_MAX_QP_WR		0x3fff
 #define ROCE_MAX_SRQ_WR		0x3fff
 #define ROCE_MAX_CQE		0x3ffff
@@ -81,7 +83,7 @@ struct roce_device {
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {
-		atomic_t pd, cq, qp, mr, ah, srq;
+		atomic_t pd, cq, qp, mr, ah, srq, attachment;
 	} objects;
 };
 
@@ -218,6 +220,8 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train);
 u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn);
 
 /* recv.c */
+void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
+		      struct sk_buff *skb);
 void roce_receive(struct net *net, struct sk_buff *skb);
 void roce_received_addresses(const struct sk_buff *skb, struct in6_addr *source,
 			     struct in6_addr *destination);
@@ -225,6 +229,12 @@ int roce_receive_open(struct net *net);
 void roce_receive_close(struct net *net);
 int roce_receive_init(void);
 void roce_receive_exit(void);
+
+/* mcast.c */
+void roce_mcast_receive(struct net *net, struct net_device *netdev,
+			struct sk_buff *skb);
+int roce_mcast_init(void);
+void roce_mcast_exit(void);
 
 /* device.c */
 int roce_device_add(const char *name, struct net_device *netdev);
@@ -248,7 +258,7 @@ void roce_devices_remove(struct roce_device *dev);
 struct roce_device *roce_device_find_by_address(struct net *net,
 						const struct in6_addr *address);
 
-/* pd.c, ah.c, cq.c, srq.c, mr.c, qp.c: the verbs, see the table in verbs.c */
+/* pd.c, ah.c, cq.c, srq.c, mr.c, qp.c, mcast.c: the verbs, see the table in verbs.c */
 int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
 void roce_dealloc_ucontext(struct ib_ucontext *context);
 void roce_disassociate_ucontext(struct ib_ucontext *context);
@@ -284,6 +294,8 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr);
 int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
+int roce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int roce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 /**
  * roce_object_get() - count an object in before it is made

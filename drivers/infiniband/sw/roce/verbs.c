@@ -103,6 +103,10 @@ const struct ib_device_ops roce_device_ops = {
 	.post_send		= roce_post_send,
 	.query_qp		= roce_query_qp,
 
+	/* mcast.c */
+	.attach_mcast		= roce_attach_mcast,
+	.detach_mcast		= roce_detach_mcast,
+
 	INIT_RDMA_OBJ_SIZE(ib_ah, roce_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, roce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, roce_pd, ibpd),

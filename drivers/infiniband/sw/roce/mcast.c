@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast of datagrams (IBA volume 1, 10.5, annex A17): a group is an IP
+ * multicast address. A packet to it names no QP; each QP that is attached to
+ * the group gets a copy, if the packet came in through the netdev of its device
+ * or through one on top of that.
+ *
+ * The netdev joins the group, as IGMP and MLD want it, and the IP stack counts
+ * how often. So there is nothing to be known of a group but who is attached to
+ * it. Membership of VLANs on top of the netdev is up to librdmacm, since a QP
+ * does not tell which of them it means. The IP stack also loops what we send to
+ * a group back to the members on this host.
+ */
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+
+#include "qp.h"
+
+/**
+ * struct attachment - of a QP to a group
+ * @node: by @group
+ * @group: IPv6 multicast address, or an IPv4 one as ::ffff:a.b.c.d
+ * @qp: cannot be destroyed before it is detached
+ * @rcu: attachments are found under RCU
+ */
+struct attachment {
+	struct rhlist_head node;
+	struct in6_addr group;
+	struct roce_qp *qp;
+	struct rcu_head rcu;
+};
+
+static const struct rhashtable_params by_group = {
+	.key_len = sizeof(struct in6_addr),
+	.key_offset = offsetof(struct attachment, group),
+	.head_offset = offsetof(struct attachment, node),
+	.automatic_shrinking = true,
+};
+
+/* Of all devices of the host */
+static struct rhltable attachments;
+static DEFINE_MUTEX(attachments_lock);	/* of changes; above the RTNL */
+
+static int join(const struct roce_device *dev, const struct in6_addr *group)
+{
+	struct in_device *in_dev;
+	int err = 0;
+
+	rtnl_lock();
+	if (!net_eq(dev_net(dev->netdev), dev->net)) {
+		err = -ENODEV;
+	} else if (ipv6_addr_v4mapped(group)) {
+		in_dev = __in_dev_get_rtnl(dev->netdev);
+		if (in_dev)
+			ip_mc_inc_group(in_dev, group->s6_addr32[3]);
+		else
+			err = -ENODEV;
+	} else {
+		err = ipv6_dev_mc_inc(dev->netdev, group);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+/* A netdev that is going, or has gone to another namespace, has left already. */
+static void leave(const struct roce_device *dev, const struct in6_addr *group)
+{
+	struct in_device *in_dev;
+
+	rtnl_lock();
+	if (!net_eq(dev_net(dev->netdev), dev->net))
+		goto unlock;
+	if (ipv6_addr_v4mapped(group)) {
+		in_dev = __in_dev_get_rtnl(dev->netdev);
+		if (in_dev)
+			ip_mc_dec_group(in_dev, group->s6_addr32[3]);
+	} else {
+		ipv6_dev_mc_dec(dev->netdev, group);
+	}
+unlock:
+	rtnl_unlock();
+}
+
+/* How many QPs of the same device are attached to a group, and is @qp one? */
+static u32 count_attached(const struct roce_qp *qp, const struct in6_addr *group,
+			  struct attachment **own)
+{
+	struct rhlist_head *list, *position;
+	struct attachment *attachment;
+	u32 count = 0;
+
+	*own = NULL;
+	rcu_read_lock();
+	list = rhltable_lookup(&attachments, group, by_group);
+	rhl_for_each_entry_rcu(attachment, position, list, node) {
+		count += attachment->qp->dev == qp->dev;
+		if (attachment->qp == qp)
+			*own = attachment;
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+static int attach(struct roce_qp *qp, const struct in6_addr *group)
+{
+	struct attachment *attachment;
+	int err;
+
+	if (count_attached(qp, group, &attachment) == ROCE_MAX_GROUP_QPS)
+		return -ENOMEM;
+	if (attachment)
+		return -EEXIST;
+
+	attachment = kzalloc(sizeof(*attachment), GFP_KERNEL_ACCOUNT);
+	if (!attachment)
+		return -ENOMEM;
+	attachment->group = *group;
+	attachment->qp = qp;
+
+	err = join(qp->dev, group);
+	if (err)
+		goto free;
+	err = rhltable_insert(&attachments, &attachment->node, by_group);
+	if (err)
+		goto leave;
+	return 0;
+
+leave:
+	leave(qp->dev, group);
+free:
+	kfree(attachment);
+	return err;
+}
+
+/**
+ * roce_attach_mcast() - the attach_mcast verb
+ * @ibqp: a UD QP
+ * @gid: of the group; the core made sure that it is a multicast GID
+ * @lid: has no meaning on Ethernet
+ *
+ * IBA volume 1, 11.3.1. Process context; takes the RTNL.
+ *
+ * Return: 0, -EEXIST if the QP is attached to the group, -ENOMEM also where
+ * limits of the device are reached, -ENODEV or -EINVAL if the netdev does not
+ * speak that version of IP.
+ */
+int roce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	struct in6_addr group;
+	int err;
+
+	if (!roce_object_get(&qp->dev->objects.attachment, ROCE_MAX_ATTACHMENTS))
+		return -ENOMEM;
+
+	memcpy(&group, gid->raw, sizeof(group));
+	mutex_lock(&attachments_lock);
+	err = attach(qp, &group);
+	mutex_unlock(&attachments_lock);
+	if (err)
+		roce_object_put(&qp->dev->objects.attachment);
+	return err;
+}
+
+/**
+ * roce_detach_mcast() - the detach_mcast verb
+ * @ibqp: the QP
+ * @gid: of the group
+ * @lid: has no meaning on Ethernet
+ *
+ * IBA volume 1, 11.3.2. Process context; takes the RTNL.
+ *
+ * Return: 0, or -EINVAL if the QP is not attached to the group.
+ */
+int roce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+	struct attachment *attachment;
+	struct in6_addr group;
+
+	memcpy(&group, gid->raw, sizeof(group));
+	mutex_lock(&attachments_lock);
+	count_attached(qp, &group, &attachment);
+	if (attachment) {
+		rhltable_remove(&attachments, &attachment->node, by_group);
+		leave(qp->dev, &group);
+	}
+	mutex_unlock(&attachments_lock);
+	if (!attachment)
+		return -EINVAL;
+
+	kfree_rcu(attachment, rcu);
+	roce_object_put(&qp->dev->objects.attachment);
+	return 0;
+}
+
+static bool came_through(const struct roce_device *dev, struct net_device *netdev)
+{
+	return dev->netdev == netdev ||
+	       netdev_has_upper_dev_all_rcu(dev->netdev, netdev);
+}
+
+/**
+ * roce_mcast_receive() - give each member of a group a copy of what came for it
+ * @net: namespace in which it arrived
+ * @netdev: through which it arrived
+ * @skb: a run of packets to ROCE_QPN_MULTICAST; consumed
+ *
+ * Softirq context, RCU read side.
+ */
+void roce_mcast_receive(struct net *net, struct net_device *netdev,
+			struct sk_buff *skb)
+{
+	struct rhlist_head *list, *position;
+	struct in6_addr source, group;
+	struct attachment *attachment;
+	struct sk_buff *copy;
+
+	roce_received_addresses(skb, &source, &group);
+	list = rhltable_lookup(&attachments, &group, by_group);
+	rhl_for_each_entry_rcu(attachment, position, list, node) {
+		struct roce_qp *qp = attachment->qp;
+
+		if (!net_eq(qp->dev->net, net) || !came_through(qp->dev, netdev))
+			continue;
+		copy = skb_clone(skb, GFP_ATOMIC);
+		if (copy)
+			roce_receive_run(qp, &qp->responder.engine, copy);
+		else
+			roce_count(qp, rx_dropped_no_memory);
+	}
+	consume_skb(skb);
+}
+
+int roce_mcast_init(void)
+{
+	return rhltable_init(&attachments, &by_group);
+}
+
+void roce_mcast_exit(void)
+{
+	rhltable_destroy(&attachments);
+}
