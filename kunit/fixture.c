@@ -47,7 +47,7 @@ static void free_device(void *context)
 
 	/* Address vectors may still be on their way to be freed. */
 	rcu_barrier();
-	roce_mr_table_destroy(dev);
+	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
 	free_percpu(dev->counters);
 	dev->ibdev.port_data = NULL;
@@ -74,7 +74,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	dev_set_name(&dev->ibdev.dev, "kunit");
 	dev->counters = alloc_percpu(struct roce_counters);
 	KUNIT_ASSERT_TRUE(test, !!dev->counters);
-	KUNIT_ASSERT_EQ(test, roce_mr_table_init(dev), 0);
+	KUNIT_ASSERT_EQ(test, roce_key_table_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
 	dev->send = send_nothing;
@@ -140,6 +140,27 @@ struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int acces
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_mr,
 							   to_roce_mr(ibmr)));
 	return to_roce_mr(ibmr);
+}
+
+static void free_mw(void *context)
+{
+	struct roce_mw *mw = context;
+
+	roce_dealloc_mw(&mw->ibmw);
+}
+
+struct roce_mw *fixture_mw(struct kunit *test, struct roce_pd *pd,
+			   enum ib_mw_type type)
+{
+	struct roce_mw *mw = kunit_kzalloc(test, sizeof(*mw), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mw);
+	mw->ibmw.device = pd->ibpd.device;
+	mw->ibmw.pd = &pd->ibpd;
+	mw->ibmw.type = type;
+	KUNIT_ASSERT_EQ(test, roce_alloc_mw(&mw->ibmw, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_mw, mw), 0);
+	return mw;
 }
 
 static void free_cq(void *context)

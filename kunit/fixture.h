@@ -16,6 +16,8 @@ u64 fixture_counter(struct roce_device *dev, enum roce_counter counter);
 
 struct roce_pd *fixture_pd(struct kunit *test, struct roce_device *dev);
 struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int access);
+struct roce_mw *fixture_mw(struct kunit *test, struct roce_pd *pd,
+			   enum ib_mw_type type);
 struct roce_cq *fixture_cq(struct kunit *test, struct roce_device *dev, int cqe);
 
 struct roce_srq *fixture_srq(struct kunit *test, struct roce_pd *pd,

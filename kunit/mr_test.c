@@ -2,6 +2,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 
+#include "access.h"
 #include "fixture.h"
 
 #define PAGES	3
@@ -16,7 +17,6 @@
  * @dev: the device
  * @pd: of the region
  * @mr: the region
- * @umem: says where it begins in its first page
  * @memory: the pages
  * @bytes: to compare with
  */
@@ -24,26 +24,35 @@ struct bench {
 	struct roce_device *dev;
 	struct roce_pd *pd;
 	struct roce_mr *mr;
-	struct ib_umem umem;
 	u8 *memory;
 	u8 bytes[LENGTH];
 };
 
-static bool found(struct bench *bench, u64 address, u64 length, int access)
+static bool key_allows(struct roce_pd *pd, u32 key, u64 address, u32 length,
+		       int rights)
 {
-	struct roce_mr *mr;
+	struct roce_access access = {
+		.pd = pd, .key = key, .address = address, .length = length,
+		.rights = rights,
+	};
+	bool allowed;
 
 	rcu_read_lock();
-	mr = roce_mr_find(bench->pd, bench->mr->ibmr.rkey, address, length, access);
+	allowed = roce_access_is_allowed(&access);
 	rcu_read_unlock();
-	return mr == bench->mr;
+	return allowed;
+}
+
+static bool allowed(struct bench *bench, u64 address, u32 length, int rights)
+{
+	return key_allows(bench->pd, bench->mr->ibmr.rkey, address, length, rights);
 }
 
 static void a_region_is_found_by_its_key(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
-	KUNIT_EXPECT_TRUE(test, found(bench, IOVA, LENGTH, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA, LENGTH, 0));
 	KUNIT_EXPECT_EQ(test, bench->mr->ibmr.lkey, bench->mr->ibmr.rkey);
 }
 
@@ -53,12 +62,9 @@ static void a_key_with_one_wrong_bit_is_refused(struct kunit *test)
 	int bit;
 
 	for (bit = 0; bit < 32; bit++) {
-		rcu_read_lock();
-		KUNIT_EXPECT_NULL(test,
-				  roce_mr_find(bench->pd,
-					       bench->mr->ibmr.rkey ^ BIT(bit),
-					       IOVA, 1, 0));
-		rcu_read_unlock();
+		u32 key = bench->mr->ibmr.rkey ^ BIT(bit);
+
+		KUNIT_EXPECT_FALSE(test, key_allows(bench->pd, key, IOVA, 1, 0));
 	}
 }
 
@@ -82,39 +88,36 @@ static void another_protection_domain_is_refused(struct kunit *test)
 	struct bench *bench = test->priv;
 	struct roce_pd *other = fixture_pd(test, bench->dev);
 
-	rcu_read_lock();
-	KUNIT_EXPECT_NULL(test, roce_mr_find(other, bench->mr->ibmr.rkey, IOVA, 1,
-					     0));
-	rcu_read_unlock();
+	KUNIT_EXPECT_FALSE(test, key_allows(other, bench->mr->ibmr.rkey, IOVA, 1, 0));
 }
 
 static void every_byte_of_it_may_be_accessed_and_no_other(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
-	KUNIT_EXPECT_TRUE(test, found(bench, IOVA, 1, 0));
-	KUNIT_EXPECT_TRUE(test, found(bench, IOVA + LENGTH - 1, 1, 0));
-	KUNIT_EXPECT_TRUE(test, found(bench, IOVA + 1, LENGTH - 1, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA, 1, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA + LENGTH - 1, 1, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA + 1, LENGTH - 1, 0));
 
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA - 1, 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA - 1, LENGTH, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA + LENGTH, 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA, LENGTH + 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA + 1, LENGTH, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, 0, 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, U64_MAX, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA - 1, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA - 1, LENGTH, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA + LENGTH, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA, LENGTH + 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA + 1, LENGTH, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, 0, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, U64_MAX, 1, 0));
 }
 
 static void sums_that_overflow_are_refused(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA, U64_MAX, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA + 1, U64_MAX, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA + 1, -IOVA, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, IOVA - 1, U64_MAX, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, U64_MAX, 2, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, U64_MAX - 3, IOVA + 8, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA, U32_MAX, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA + 1, U32_MAX, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA + LENGTH - 1, 2, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, IOVA - 1, U32_MAX, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, U64_MAX, 2, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, U64_MAX - 3, U32_MAX, 0));
 }
 
 /* At the upper end of the address space nothing wraps either. */
@@ -123,11 +126,11 @@ static void a_region_may_end_where_addresses_end(struct kunit *test)
 	struct bench *bench = test->priv;
 
 	bench->mr->iova = U64_MAX - LENGTH;
-	KUNIT_EXPECT_TRUE(test, found(bench, U64_MAX - LENGTH, LENGTH, 0));
-	KUNIT_EXPECT_TRUE(test, found(bench, U64_MAX - 1, 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, U64_MAX - 1, 2, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, U64_MAX, 1, 0));
-	KUNIT_EXPECT_FALSE(test, found(bench, 0, 1, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, U64_MAX - LENGTH, LENGTH, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, U64_MAX - 1, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, U64_MAX - 1, 2, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, U64_MAX, 1, 0));
+	KUNIT_EXPECT_FALSE(test, allowed(bench, 0, 1, 0));
 	bench->mr->iova = IOVA;
 }
 
@@ -135,8 +138,8 @@ static void nothing_may_be_asked_for_anywhere(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
-	KUNIT_EXPECT_TRUE(test, found(bench, 0, 0, 0));
-	KUNIT_EXPECT_TRUE(test, found(bench, U64_MAX, 0, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, 0, 0, 0));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, U64_MAX, 0, 0));
 }
 
 static void all_rights_that_are_needed_must_be_there(struct kunit *test)
@@ -157,7 +160,7 @@ static void all_rights_that_are_needed_must_be_there(struct kunit *test)
 				bench->mr->access |= has & BIT(i) ? rights[i] : 0;
 				access |= needs & BIT(i) ? rights[i] : 0;
 			}
-			KUNIT_EXPECT_EQ(test, found(bench, IOVA, 1, access),
+			KUNIT_EXPECT_EQ(test, allowed(bench, IOVA, 1, access),
 					!(needs & ~has));
 		}
 	}
@@ -184,10 +187,9 @@ static void a_region_that_is_gone_is_not_found(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
 	key = ibmr->rkey;
+	KUNIT_EXPECT_TRUE(test, key_allows(bench->pd, key, 0, 1, 0));
 	KUNIT_EXPECT_EQ(test, roce_dereg_mr(ibmr, NULL), 0);
-	rcu_read_lock();
-	KUNIT_EXPECT_NULL(test, roce_mr_find(bench->pd, key, 0, 1, 0));
-	rcu_read_unlock();
+	KUNIT_EXPECT_FALSE(test, key_allows(bench->pd, key, 0, 1, 0));
 }
 
 static void regions_of_no_or_too_many_bytes_are_refused(struct kunit *test)
@@ -202,6 +204,14 @@ static void regions_of_no_or_too_many_bytes_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			PTR_ERR(roce_reg_mr(pd, 0x1000, 0x2000, U64_MAX - 0xfff,
 					    0)));
+}
+
+static struct roce_access whole_access(struct bench *bench, u32 offset, u32 length)
+{
+	return (struct roce_access) {
+		.pd = bench->pd, .key = bench->mr->ibmr.rkey,
+		.address = IOVA + offset, .length = length,
+	};
 }
 
 /* Offsets and lengths around the ends of pages */
@@ -223,9 +233,12 @@ static void copies_reach_the_right_bytes(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		u32 offset = pieces[i].offset, length = pieces[i].length;
 
+		struct roce_access access = whole_access(bench, offset, length);
+
 		memset(bench->memory, 0, PAGES * PAGE_SIZE);
-		KUNIT_EXPECT_EQ(test, 0, roce_mr_copy(bench->mr, IOVA + offset,
-						      bench->bytes, length, true));
+		rcu_read_lock();
+		KUNIT_EXPECT_EQ(test, 0, roce_access_copy_to(&access, bench->bytes));
+		rcu_read_unlock();
 		KUNIT_EXPECT_EQ(test, memcmp(region + offset, bench->bytes, length),
 				0);
 		KUNIT_EXPECT_NULL(test, memchr_inv(bench->memory, 0,
@@ -237,39 +250,49 @@ static void copies_reach_the_right_bytes(struct kunit *test)
 	}
 }
 
-static void copies_from_it_are_what_is_there(struct kunit *test)
+static void what_is_sent_of_it_is_what_is_there(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	u8 *region = bench->memory + IN_PAGE;
+	struct roce_train train;
+	struct roce_av av = {};
 	int i;
 
 	fixture_fill(bench->memory, PAGES * PAGE_SIZE, 5);
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		u32 offset = pieces[i].offset, length = pieces[i].length;
+		struct roce_access access = whole_access(bench, offset, length);
 
-		memset(bench->bytes, 0, LENGTH);
-		KUNIT_EXPECT_EQ(test, 0, roce_mr_copy(bench->mr, IOVA + offset,
-						      bench->bytes, length, false));
+		local_bh_disable();
+		rcu_read_lock();
+		KUNIT_ASSERT_EQ(test, 0, roce_train_open(&train, &av, 0, 0, length));
+		KUNIT_EXPECT_EQ(test, 0, roce_access_read(&access, &train));
+		KUNIT_EXPECT_EQ(test, train.skb->len, length);
+		skb_copy_bits(train.skb, 0, bench->bytes, length);
+		roce_train_drop(&train);
+		rcu_read_unlock();
+		local_bh_enable();
 		KUNIT_EXPECT_EQ(test, memcmp(region + offset, bench->bytes, length),
 				0);
-		KUNIT_EXPECT_NULL(test, memchr_inv(bench->bytes + length, 0,
-						   LENGTH - length));
 	}
 }
 
 static void received_bytes_are_placed_across_pages(struct kunit *test)
 {
 	struct bench *bench = test->priv;
+	struct roce_access access = whole_access(bench, 0, LENGTH);
 	struct sk_buff *skb = alloc_skb(LENGTH + 10, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_put_zero(skb, 10);
 	skb_put_data(skb, bench->bytes, LENGTH);
-	KUNIT_EXPECT_EQ(test, roce_mr_write(bench->mr, IOVA, LENGTH, skb, 10), 0);
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, roce_access_write(&access, skb, 10), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory + IN_PAGE, bench->bytes, LENGTH),
 			0);
 	KUNIT_EXPECT_EQ(test, -EFAULT,
-			roce_mr_write(bench->mr, IOVA, LENGTH, skb, 11));
+			roce_access_write(&access, skb, 11));
+	rcu_read_unlock();
 	kfree_skb(skb);
 }
 
@@ -277,14 +300,15 @@ static void a_dma_region_is_all_of_the_kernels_memory(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mr *mr = fixture_dma_mr(test, bench->pd, ALL);
-	u64 address = (uintptr_t)bench->memory;
+	struct roce_access access = {
+		.pd = bench->pd, .key = mr->ibmr.lkey, .length = LENGTH,
+		.address = (uintptr_t)bench->memory,
+		.rights = IB_ACCESS_LOCAL_WRITE,
+	};
 
 	rcu_read_lock();
-	KUNIT_EXPECT_PTR_EQ(test, mr,
-			    roce_mr_find(bench->pd, mr->ibmr.lkey, address,
-					 LENGTH, IB_ACCESS_LOCAL_WRITE));
-	KUNIT_EXPECT_EQ(test, 0, roce_mr_copy(mr, address, bench->bytes, LENGTH,
-					      true));
+	KUNIT_EXPECT_TRUE(test, roce_access_is_allowed(&access));
+	KUNIT_EXPECT_EQ(test, 0, roce_access_copy_to(&access, bench->bytes));
 	rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory, bench->bytes, LENGTH), 0);
 }
@@ -309,19 +333,280 @@ static int make_bench(struct kunit *test)
 	bench->mr->kind = ROCE_MR_USER;
 	bench->mr->iova = IOVA;
 	bench->mr->length = LENGTH;
-	bench->umem.address = IOVA;
-	bench->mr->umem = &bench->umem;
+	bench->mr->first_offset = IN_PAGE;
 	test->priv = bench;
 	return 0;
 }
 
-/* Before the region goes, which would unpin what was never pinned */
-static void take_umem_away(struct kunit *test)
+static void free_region(void *ibmr)
+{
+	roce_dereg_mr(ibmr, NULL);
+}
+
+/*
+ * Fast regions
+ */
+#define FAST_PAGES	4
+#define FAST_OFFSET	24		/* of the first byte in its page */
+#define FAST_LENGTH	(2 * PAGE_SIZE)
+
+/* A fast region, and pages that it can be registered with */
+static struct roce_mr *new_fast_region(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct ib_mr *ibmr = roce_alloc_mr(&bench->pd->ibpd, IB_MR_TYPE_MEM_REG,
+					   FAST_PAGES);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	ibmr->page_size = PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_region,
+							   ibmr));
+	return to_roce_mr(ibmr);
+}
+
+/* The last page first, so that their order can be told from the memory's. */
+static int map(struct kunit *test, struct roce_mr *mr)
+{
+	struct bench *bench = test->priv;
+	struct scatterlist sg[3];
+	int i;
+
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	for (i = 0; i < ARRAY_SIZE(sg); i++) {
+		u8 *page = bench->memory + (ARRAY_SIZE(sg) - 1 - i) * PAGE_SIZE;
+		u32 begin = i == 0 ? FAST_OFFSET : 0;
+		u32 end = i == 2 ? FAST_OFFSET : PAGE_SIZE;
+
+		sg_dma_address(&sg[i]) = (uintptr_t)page + begin;
+		sg_dma_len(&sg[i]) = end - begin;
+	}
+	return roce_map_mr_sg(&mr->ibmr, sg, ARRAY_SIZE(sg), NULL);
+}
+
+static struct roce_registration registration_of(struct roce_mr *mr, int access)
+{
+	return (struct roce_registration) {
+		.mr = mr, .key = mr->ibmr.rkey, .access = access,
+		.iova = mr->ibmr.iova, .length = mr->ibmr.length,
+	};
+}
+
+static struct roce_mr *registered_region(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = new_fast_region(test);
+	struct roce_registration registration;
+
+	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
+	registration = registration_of(mr, ALL);
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	return mr;
+}
+
+static bool fast_allows(struct kunit *test, struct roce_mr *mr)
 {
 	struct bench *bench = test->priv;
 
-	if (bench)
-		bench->mr->umem = NULL;
+	return key_allows(bench->pd, mr->ibmr.rkey, mr->ibmr.iova, 1, 0);
+}
+
+static void a_fast_region_is_invalid_until_it_is_registered(struct kunit *test)
+{
+	struct roce_mr *mr = new_fast_region(test);
+
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
+	KUNIT_EXPECT_EQ(test, mr->ibmr.length, FAST_LENGTH);
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+}
+
+static void a_fast_region_reaches_its_pages_in_their_order(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_region(test);
+	struct roce_access access = {
+		.pd = bench->pd, .key = mr->ibmr.rkey, .length = FAST_LENGTH,
+		.address = mr->ibmr.iova, .rights = IB_ACCESS_REMOTE_WRITE,
+	};
+	u32 first = PAGE_SIZE - FAST_OFFSET;
+
+	memset(bench->memory, 0, PAGES * PAGE_SIZE);
+	rcu_read_lock();
+	KUNIT_ASSERT_EQ(test, roce_access_copy_to(&access, bench->bytes), 0);
+	access.length++;
+	KUNIT_EXPECT_EQ(test, roce_access_copy_to(&access, bench->bytes), -EACCES);
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, 0, memcmp(bench->memory + 2 * PAGE_SIZE + FAST_OFFSET,
+					bench->bytes, first));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(bench->memory + PAGE_SIZE,
+					bench->bytes + first, PAGE_SIZE));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(bench->memory,
+					bench->bytes + first + PAGE_SIZE,
+					FAST_OFFSET));
+	KUNIT_EXPECT_NULL(test, memchr_inv(bench->memory + FAST_OFFSET, 0,
+					   PAGE_SIZE - FAST_OFFSET));
+}
+
+/* Consumers replace the upper bits, which peers see; the pages stay. */
+static void a_fast_region_has_the_address_that_is_asked_for(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = new_fast_region(test);
+	struct roce_registration registration;
+
+	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
+	registration = registration_of(mr, ALL);
+	registration.iova = 0;
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_TRUE(test, key_allows(bench->pd, mr->ibmr.rkey, 0,
+					   FAST_LENGTH, 0));
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+}
+
+static void a_valid_region_is_not_registered_again(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_region(test);
+	struct roce_registration registration = registration_of(mr, ALL);
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&registration, bench->pd));
+	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
+}
+
+static void an_invalidated_key_is_stale(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_region(test);
+	u32 old = mr->ibmr.rkey;
+	struct roce_registration registration;
+
+	KUNIT_ASSERT_EQ(test, roce_mr_invalidate(mr, old, bench->pd, false), 0);
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+
+	ib_update_fast_reg_key(&mr->ibmr, ib_inc_rkey(old));
+	registration = registration_of(mr, ALL);
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
+	KUNIT_EXPECT_FALSE(test, key_allows(bench->pd, old, mr->ibmr.iova, 1, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			roce_mr_invalidate(mr, old, bench->pd, false));
+	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
+}
+
+static void mapping_other_memory_leaves_a_valid_region_alone(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_region(test);
+	struct roce_access access = {
+		.pd = bench->pd, .key = mr->ibmr.rkey, .length = 8,
+		.address = mr->ibmr.iova,
+	};
+	struct scatterlist sg;
+	u8 other[8] = {};
+
+	sg_init_table(&sg, 1);
+	sg_dma_address(&sg) = (uintptr_t)other;
+	sg_dma_len(&sg) = sizeof(other);
+	KUNIT_ASSERT_EQ(test, roce_map_mr_sg(&mr->ibmr, &sg, 1, NULL), 1);
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, roce_access_copy_to(&access, bench->bytes), 0);
+	rcu_read_unlock();
+	KUNIT_EXPECT_NULL(test, memchr_inv(other, 0, sizeof(other)));
+}
+
+static void registrations_that_make_no_sense_are_refused(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_pd *other = fixture_pd(test, bench->dev);
+	struct roce_mr *mr = new_fast_region(test);
+	struct roce_registration good, bad;
+
+	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
+	good = registration_of(mr, ALL);
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&good, other));
+	bad = good;
+	bad.key ^= BIT(ROCE_KEY_INDEX_SHIFT);
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	bad = good;
+	bad.access = IB_ACCESS_REMOTE_WRITE;
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	bad = good;
+	bad.length = 0;
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	bad.length = 3 * PAGE_SIZE - FAST_OFFSET + 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	bad.length = U64_MAX;
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	bad = good;
+	bad.mr = bench->mr;
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+	KUNIT_EXPECT_EQ(test, 0, roce_mr_register(&good, bench->pd));
+}
+
+static void no_more_pages_are_mapped_than_there_is_room_for(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = new_fast_region(test);
+	struct scatterlist sg[FAST_PAGES + 2];
+	unsigned int offset = 0;
+	int i;
+
+	sg_init_table(sg, ARRAY_SIZE(sg));
+	for (i = 0; i < ARRAY_SIZE(sg); i++) {
+		/* Not next to each other, but any page will do. */
+		sg_dma_address(&sg[i]) = (uintptr_t)bench->memory +
+					 (i % 2) * 2 * PAGE_SIZE;
+		sg_dma_len(&sg[i]) = PAGE_SIZE;
+	}
+	KUNIT_EXPECT_EQ(test, FAST_PAGES, roce_map_mr_sg(&mr->ibmr, sg,
+							 ARRAY_SIZE(sg), &offset));
+	KUNIT_EXPECT_EQ(test, mr->ibmr.length, FAST_PAGES * PAGE_SIZE);
+}
+
+/* What a peer cannot use it has no say in. */
+static void a_peer_invalidates_only_what_is_open_to_peers(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = new_fast_region(test);
+	u32 key = mr->ibmr.rkey;
+	struct roce_registration registration;
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_invalidate(mr, key, bench->pd, true));
+	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
+	registration = registration_of(mr, IB_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_invalidate(mr, key, bench->pd, true));
+
+	KUNIT_ASSERT_EQ(test, roce_mr_invalidate(mr, key, bench->pd, false), 0);
+	registration.access = IB_ACCESS_REMOTE_READ;
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_EQ(test, 0, roce_mr_invalidate(mr, key, bench->pd, true));
+	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
+}
+
+static void only_fast_regions_are_invalidated(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			roce_mr_invalidate(bench->mr, bench->mr->ibmr.rkey,
+					   bench->pd, false));
+	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA, 1, 0));
+}
+
+static void other_types_of_regions_are_refused(struct kunit *test)
+{
+	struct ib_pd *pd = &((struct bench *)test->priv)->pd->ibpd;
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_SG_GAPS, 1)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_MEM_REG, 0)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
+					      ROCE_MAX_FAST_PAGES + 1)));
 }
 
 static struct kunit_case mr_cases[] = {
@@ -338,16 +623,26 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_region_that_is_gone_is_not_found),
 	KUNIT_CASE(regions_of_no_or_too_many_bytes_are_refused),
 	KUNIT_CASE(copies_reach_the_right_bytes),
-	KUNIT_CASE(copies_from_it_are_what_is_there),
+	KUNIT_CASE(what_is_sent_of_it_is_what_is_there),
 	KUNIT_CASE(received_bytes_are_placed_across_pages),
 	KUNIT_CASE(a_dma_region_is_all_of_the_kernels_memory),
+	KUNIT_CASE(a_fast_region_is_invalid_until_it_is_registered),
+	KUNIT_CASE(a_fast_region_reaches_its_pages_in_their_order),
+	KUNIT_CASE(a_fast_region_has_the_address_that_is_asked_for),
+	KUNIT_CASE(a_valid_region_is_not_registered_again),
+	KUNIT_CASE(an_invalidated_key_is_stale),
+	KUNIT_CASE(mapping_other_memory_leaves_a_valid_region_alone),
+	KUNIT_CASE(registrations_that_make_no_sense_are_refused),
+	KUNIT_CASE(no_more_pages_are_mapped_than_there_is_room_for),
+	KUNIT_CASE(a_peer_invalidates_only_what_is_open_to_peers),
+	KUNIT_CASE(only_fast_regions_are_invalidated),
+	KUNIT_CASE(other_types_of_regions_are_refused),
 	{}
 };
 
 static struct kunit_suite mr_suite = {
 	.name = "roce_mr",
 	.init = make_bench,
-	.exit = take_umem_away,
 	.test_cases = mr_cases,
 };
 

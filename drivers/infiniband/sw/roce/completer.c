@@ -50,6 +50,7 @@ static void complete_oldest(struct roce_qp *qp, struct roce_request *request)
 	if (request->opcode == IB_WR_RDMA_READ && requester->reads)
 		requester->reads--;
 	roce_request_complete(qp, IB_WC_SUCCESS);
+	roce_requester_complete_local(qp);
 }
 
 /*

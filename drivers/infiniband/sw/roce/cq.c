@@ -147,6 +147,15 @@ out:
 	return err;
 }
 
+/* Of the kernel's flags programs know these, and one of them by another bit. */
+#define USER_WITH_INVALIDATE	BIT(3)
+
+static unsigned int user_flags(int flags)
+{
+	return (flags & (IB_WC_GRH | IB_WC_WITH_IMM)) |
+	       (flags & IB_WC_WITH_INVALIDATE ? USER_WITH_INVALIDATE : 0);
+}
+
 static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
 {
 	struct ib_uverbs_wc *user;
@@ -166,7 +175,7 @@ static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
 		.ex.imm_data	= wc->ex.imm_data,
 		.qp_num		= wc->qp->qp_num,
 		.src_qp		= wc->src_qp,
-		.wc_flags	= wc->wc_flags,
+		.wc_flags	= user_flags(wc->wc_flags),
 		.pkey_index	= wc->pkey_index,
 		.slid		= wc->slid,
 		.sl		= wc->sl,

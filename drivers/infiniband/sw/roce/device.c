@@ -124,7 +124,10 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SRQ_RESIZE |
-				 IB_DEVICE_SYS_IMAGE_GUID;
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->atomic_cap = IB_ATOMIC_NONE;
 	attr->local_ca_ack_delay = LOCAL_ACK_DELAY;
@@ -148,6 +151,8 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mcast_qp_attach = ROCE_MAX_GROUP_QPS;
 	attr->max_total_mcast_qp_attach = ROCE_MAX_ATTACHMENTS;
 	attr->max_mr = ROCE_MAX_MR;
+	attr->max_mw = ROCE_MAX_MW;
+	attr->max_fast_reg_page_list_len = ROCE_MAX_FAST_PAGES;
 	attr->max_mr_size = ROCE_MAX_MR_SIZE;
 	attr->max_pd = ROCE_MAX_PD;
 	attr->max_ah = ROCE_MAX_AH;
@@ -246,7 +251,7 @@ static struct roce_device *new_device(struct net_device *netdev)
 	dev->counters = alloc_percpu(struct roce_counters);
 	if (!dev->counters)
 		goto dealloc;
-	if (roce_mr_table_init(dev))
+	if (roce_key_table_init(dev))
 		goto free_counters;
 
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
@@ -283,7 +288,7 @@ void roce_device_free(struct ib_device *ibdev)
 	rcu_barrier();
 	flush_workqueue(ib_wq);
 
-	roce_mr_table_destroy(dev);
+	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
 	free_percpu(dev->counters);
 	netdev_put(dev->netdev, &dev->netdev_tracker);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <linux/highmem.h>
-#include <linux/random.h>
-#include <linux/skbuff.h>
+/*
+ * Memory regions: the verbs, and the work requests that change their state. How
+ * the memory is got at is told in access.c.
+ */
 #include <rdma/ib_umem.h>
 
 #include "roce.h"
-#include "train.h"
 
 /*
  * What a region can be registered with. What the IBA calls optional may be
@@ -17,32 +17,9 @@
 	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB | \
 	 IB_ACCESS_OPTIONAL)
 
-static const struct rhashtable_params key_table_params = {
-	.key_len = sizeof_field(struct roce_mr, index),
-	.key_offset = offsetof(struct roce_mr, index),
-	.head_offset = offsetof(struct roce_mr, node),
-	.automatic_shrinking = true,
-};
-
-/**
- * roce_mr_table_init() - make a device's table of keys
- * @dev: under construction
- *
- * Return: 0 or -ENOMEM.
- */
-int roce_mr_table_init(struct roce_device *dev)
-{
-	return rhashtable_init(&dev->keys, &key_table_params);
-}
-
-/**
- * roce_mr_table_destroy() - free a device's table of keys
- * @dev: has no regions any more
- */
-void roce_mr_table_destroy(struct roce_device *dev)
-{
-	rhashtable_destroy(&dev->keys);
-}
+#define REMOTE_ACCESS \
+	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+	 IB_ACCESS_REMOTE_ATOMIC)
 
 static int check_access(int access)
 {
@@ -55,15 +32,11 @@ static int check_access(int access)
 	return 0;
 }
 
-static struct roce_mr *new_region(struct ib_pd *ibpd, int access)
+static struct roce_mr *new_region(struct ib_pd *ibpd, enum roce_mr_kind kind,
+				  int access)
 {
 	struct roce_device *dev = to_roce_device(ibpd->device);
 	struct roce_mr *mr;
-	int err;
-
-	err = check_access(access);
-	if (err)
-		return ERR_PTR(err);
 
 	if (!roce_object_get(&dev->objects.mr, ROCE_MAX_MR))
 		return ERR_PTR(-ENOMEM);
@@ -75,50 +48,52 @@ static struct roce_mr *new_region(struct ib_pd *ibpd, int access)
 	}
 	mr->ibmr.device = ibpd->device;
 	mr->ibmr.pd = ibpd;
+	mr->kind = kind;
 	mr->access = access;
+	rwlock_init(&mr->lock);
 	return mr;
 }
 
+static void unpin_pages(struct ib_umem *umem, struct page **pages)
+{
+	kvfree(pages);
+	if (umem)
+		ib_umem_release(umem);
+}
+
+/* Nobody uses its memory any more, but somebody may still look at its key. */
 static void free_region(struct roce_mr *mr)
 {
 	struct roce_device *dev = to_roce_device(mr->ibmr.device);
 
-	kvfree(mr->pages);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
-	kfree(mr);
+	if (mr->kind == ROCE_MR_FAST) {
+		kvfree(mr->blocks);
+		kvfree(mr->mapped);
+	} else {
+		unpin_pages(mr->umem, mr->pages);
+	}
+	kfree_rcu(mr, rcu);
 	roce_object_put(&dev->objects.mr);
 }
 
-/* 0 is what a program has where it has no key. */
-static u32 random_key(void)
+static void set_valid(struct roce_mr *mr, bool valid)
 {
-	u32 key;
-
-	do {
-		key = get_random_u32();
-	} while (!(key >> ROCE_KEY_INDEX_SHIFT));
-	return key;
+	/* What it consists of is there before it is looked at without a lock. */
+	smp_store_release(&mr->valid, valid);
 }
 
-/*
- * From here on the region can be found. Its key cannot be guessed: what a
- * peer learns of one region tells it nothing about another.
- */
-static int publish(struct roce_mr *mr)
+/* The core is told its key, and from here on it can be found. */
+static struct ib_mr *publish(struct roce_mr *mr)
 {
-	struct roce_device *dev = to_roce_device(mr->ibmr.device);
-	int err;
+	int err = roce_key_publish(to_roce_device(mr->ibmr.device), &mr->key);
 
-	do {
-		mr->ibmr.lkey = random_key();
-		mr->ibmr.rkey = mr->ibmr.lkey;
-		mr->index = mr->ibmr.rkey >> ROCE_KEY_INDEX_SHIFT;
-		err = rhashtable_lookup_insert_fast(&dev->keys, &mr->node,
-						    key_table_params);
-	} while (err == -EEXIST);
-
-	return err;
+	if (err) {
+		free_region(mr);
+		return ERR_PTR(err);
+	}
+	mr->ibmr.lkey = mr->key.value;
+	mr->ibmr.rkey = mr->key.value;
+	return &mr->ibmr;
 }
 
 /**
@@ -127,48 +102,77 @@ static int publish(struct roce_mr *mr)
  * @access: IB_ACCESS_* flags
  *
  * The device does no DMA, so the addresses of such a region are kernel virtual
- * ones; see ib_dma_virt_map_sg().
+ * ones; see ib_uses_virt_dma(). The core makes one for each protection domain
+ * of a kernel consumer, for its local_dma_lkey.
  *
  * Return: the region, or an error pointer.
  */
 struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	struct roce_mr *mr = new_region(ibpd, access);
-	int err;
+	int err = check_access(access);
+	struct roce_mr *mr;
 
+	if (err)
+		return ERR_PTR(err);
+	mr = new_region(ibpd, ROCE_MR_DMA, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
-	mr->kind = ROCE_MR_DMA;
 	mr->length = U64_MAX;
-
-	err = publish(mr);
-	if (err) {
-		free_region(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ibmr;
+	set_valid(mr, true);
+	return publish(mr);
 }
 
-static int pin_pages(struct roce_mr *mr, u64 start)
+/*
+ * What a program's region consists of, while it is being registered.
+ * @iova, @length, @access, @umem and @pages become those of the region.
+ */
+struct user_memory {
+	u64 iova;
+	u64 length;
+	int access;
+	struct ib_umem *umem;
+	struct page **pages;
+};
+
+static int pin_pages(struct ib_device *ibdev, u64 start,
+		     struct user_memory *memory)
 {
 	struct sg_page_iter iter;
 	struct ib_umem *umem;
 	size_t i = 0;
+	u64 end;
 
-	umem = ib_umem_get(mr->ibmr.device, start, mr->length, mr->access);
+	if (memory->access & IB_ZERO_BASED)
+		memory->iova = 0;
+	if (!memory->length || memory->length > ROCE_MAX_MR_SIZE ||
+	    check_add_overflow(memory->iova, memory->length, &end))
+		return -EINVAL;
+
+	umem = ib_umem_get(ibdev, start, memory->length, memory->access);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
-	mr->umem = umem;
 
-	mr->pages = kvmalloc_array(ib_umem_num_pages(umem), sizeof(*mr->pages),
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!mr->pages)
+	memory->pages = kvmalloc_array(ib_umem_num_pages(umem),
+				       sizeof(*memory->pages),
+				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!memory->pages) {
+		ib_umem_release(umem);
 		return -ENOMEM;
-
+	}
 	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
-		mr->pages[i++] = sg_page_iter_page(&iter);
+		memory->pages[i++] = sg_page_iter_page(&iter);
+	memory->umem = umem;
 	return 0;
+}
+
+static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
+{
+	mr->iova = memory->iova;
+	mr->length = memory->length;
+	mr->umem = memory->umem;
+	mr->pages = memory->pages;
+	mr->first_offset = ib_umem_offset(memory->umem);
 }
 
 /**
@@ -184,30 +188,181 @@ static int pin_pages(struct roce_mr *mr, u64 start)
 struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 			  int access)
 {
+	struct user_memory memory = {
+		.iova = iova, .length = length, .access = access,
+	};
 	struct roce_mr *mr;
-	u64 end;
 	int err;
 
-	if (access & IB_ZERO_BASED)
-		iova = 0;
-	if (!length || length > ROCE_MAX_MR_SIZE ||
-	    check_add_overflow(iova, length, &end))
+	err = check_access(access) ?: pin_pages(ibpd->device, start, &memory);
+	if (err)
+		return ERR_PTR(err);
+
+	mr = new_region(ibpd, ROCE_MR_USER, access);
+	if (IS_ERR(mr)) {
+		unpin_pages(memory.umem, memory.pages);
+		return ERR_CAST(mr);
+	}
+	set_memory(mr, &memory);
+	set_valid(mr, true);
+	return publish(mr);
+}
+
+/*
+ * Until the end of the RCU grace period others may have seen it valid. Fast
+ * regions and windows are looked at under the lock.
+ */
+static int invalidate_unbound(struct roce_mr *mr)
+{
+	int err = 0;
+
+	write_lock_bh(&mr->lock);
+	if (mr->windows)
+		err = -EBUSY;
+	else
+		set_valid(mr, false);
+	write_unlock_bh(&mr->lock);
+	return err;
+}
+
+/* To write where the pages are pinned for reading takes pinning them again. */
+static bool must_pin_again(const struct roce_mr *mr, int access)
+{
+	return ib_access_writable(access) && !mr->umem->writable;
+}
+
+/**
+ * roce_rereg_mr() - the rereg_user_mr verb
+ * @ibmr: of a program
+ * @flags: IB_MR_REREG_*: which of the following are new
+ * @start: address of the memory in the program that calls
+ * @length: bytes
+ * @iova: address of the first byte in work requests and packets
+ * @access: IB_ACCESS_* flags
+ * @ibpd: the protection domain
+ * @udata: nothing in it either way
+ *
+ * The keys stay (IBA volume 1, 11.2.8). Accesses that are under way meanwhile
+ * are refused. All or nothing: after an error the region is what it was.
+ *
+ * Return: NULL, or an error pointer: -EBUSY while windows are bound.
+ */
+struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
+			    u64 length, u64 iova, int access,
+			    struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct roce_mr *mr = to_roce_mr(ibmr);
+	struct ib_umem *old_umem = NULL;
+	struct page **old_pages = NULL;
+	struct user_memory memory = {};
+	int err;
+
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	err = check_access(access);
+	if (err)
+		return ERR_PTR(err);
+
+	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access)) {
+		if (mr->umem->owning_mm != current->mm)
+			return ERR_PTR(-EPERM);
+		flags |= IB_MR_REREG_TRANS;
+		start = mr->umem->address;
+		length = mr->length;
+		iova = mr->iova;
+	}
+	if (flags & IB_MR_REREG_TRANS) {
+		memory.iova = iova;
+		memory.length = length;
+		memory.access = access;
+		err = pin_pages(ibmr->device, start, &memory);
+		if (err)
+			return ERR_PTR(err);
+	}
+
+	err = invalidate_unbound(mr);
+	if (err) {
+		unpin_pages(memory.umem, memory.pages);
+		return ERR_PTR(err);
+	}
+	synchronize_rcu_expedited();
+
+	if (flags & IB_MR_REREG_TRANS) {
+		old_umem = mr->umem;
+		old_pages = mr->pages;
+		set_memory(mr, &memory);
+	}
+	if (flags & IB_MR_REREG_PD)
+		ibmr->pd = ibpd;
+	mr->access = access;
+	set_valid(mr, true);
+	unpin_pages(old_umem, old_pages);
+	return NULL;
+}
+
+/**
+ * roce_alloc_mr() - the alloc_mr verb: a region for REG_MR work requests
+ * @ibpd: of a kernel consumer
+ * @type: IB_MR_TYPE_MEM_REG
+ * @max_sges: pages that it must be able to hold
+ *
+ * Return: the region, in the Invalid state, or an error pointer.
+ */
+struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			    u32 max_sges)
+{
+	struct roce_mr *mr;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_sges || max_sges > ROCE_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
 
-	mr = new_region(ibpd, access);
+	mr = new_region(ibpd, ROCE_MR_FAST, 0);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
-	mr->kind = ROCE_MR_USER;
-	mr->iova = iova;
-	mr->length = length;
-
-	err = pin_pages(mr, start) ?: publish(mr);
-	if (err) {
+	mr->max_blocks = max_sges;
+	mr->blocks = kvcalloc(max_sges, sizeof(*mr->blocks), GFP_KERNEL_ACCOUNT);
+	mr->mapped = kvcalloc(max_sges, sizeof(*mr->mapped), GFP_KERNEL_ACCOUNT);
+	if (!mr->blocks || !mr->mapped) {
 		free_region(mr);
-		return ERR_PTR(err);
+		return ERR_PTR(-ENOMEM);
 	}
-	return &mr->ibmr;
+	return publish(mr);
+}
+
+static int add_block(struct ib_mr *ibmr, u64 address)
+{
+	struct roce_mr *mr = to_roce_mr(ibmr);
+
+	if (mr->mapped_count == mr->max_blocks)
+		return -ENOMEM;
+	mr->mapped[mr->mapped_count++] = (void *)(uintptr_t)address;
+	return 0;
+}
+
+/**
+ * roce_map_mr_sg() - the map_mr_sg verb: which memory to register next
+ * @ibmr: made by roce_alloc_mr()
+ * @sg: mapped for the device, so its addresses are kernel virtual ones
+ * @sges: how many
+ * @offset: of the first byte in the first one; set to where it stopped
+ *
+ * The region itself stays what it is until a REG_MR work request is executed.
+ *
+ * Return: how many of @sges were taken, or a negative errno.
+ */
+int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
+		   unsigned int *offset)
+{
+	struct roce_mr *mr = to_roce_mr(ibmr);
+	int taken;
+
+	mr->mapped_count = 0;
+	taken = ib_sg_to_pages(ibmr, sg, sges, offset, add_block);
+	mr->mapped_offset = ibmr->iova & (ibmr->page_size - 1);
+	return taken;
 }
 
 /**
@@ -217,157 +372,93 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
  *
  * When it returns nobody reads or writes the memory any more.
  *
- * Return: 0.
+ * Return: 0, or -EBUSY while windows are bound (IBA volume 1, 10.6.7).
  */
 int roce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct roce_device *dev = to_roce_device(ibmr->device);
 	struct roce_mr *mr = to_roce_mr(ibmr);
+	int err;
 
-	rhashtable_remove_fast(&dev->keys, &mr->node, key_table_params);
-	synchronize_rcu_expedited();
+	err = invalidate_unbound(mr);
+	if (err)
+		return err;
+	roce_key_unpublish(dev, &mr->key);
+	if (mr->kind != ROCE_MR_FAST)
+		synchronize_rcu_expedited();
 	free_region(mr);
 	return 0;
 }
 
-static bool covers(const struct roce_mr *mr, u64 address, u64 length)
+static int check_registration(const struct roce_registration *registration,
+			      const struct roce_pd *pd)
 {
-	return address >= mr->iova && length <= mr->length &&
-	       address - mr->iova <= mr->length - length;
+	const struct roce_mr *mr = registration->mr;
+	u64 room = (u64)mr->mapped_count * mr->ibmr.page_size;
+
+	if (mr->kind != ROCE_MR_FAST || mr->valid || mr->ibmr.pd != &pd->ibpd ||
+	    !roce_key_has_index(&mr->key, registration->key) ||
+	    !registration->length || room < mr->mapped_offset ||
+	    registration->length > room - mr->mapped_offset)
+		return -EINVAL;
+	return check_access(registration->access);
 }
 
 /**
- * roce_mr_find() - look a region up and check that it may be accessed
- * @pd: the protection domain of the QP that asks
- * @key: L_Key of a scatter/gather entry, or R_Key of a packet
- * @address: of the first byte
- * @length: bytes; the address does not count if there are none
- * @access: the IB_ACCESS_* flags that the access needs, 0 to read locally
+ * roce_mr_register() - execute a REG_MR work request
+ * @registration: what it asks for
+ * @pd: of the QP
  *
- * IBA volume 1, 10.6.3 and 9.4. Under RCU: the region and its memory stay
- * until the end of the read section.
+ * IBA volume 1, 10.6 and 11.4.1. The region must be in the Invalid state.
  *
- * Return: the region, or NULL if the access is refused.
+ * Return: 0 or a negative errno.
  */
-struct roce_mr *roce_mr_find(struct roce_pd *pd, u32 key, u64 address,
-			     u64 length, int access)
+int roce_mr_register(const struct roce_registration *registration,
+		     struct roce_pd *pd)
 {
-	struct roce_device *dev = to_roce_device(pd->ibpd.device);
-	u32 index = key >> ROCE_KEY_INDEX_SHIFT;
-	struct roce_mr *mr;
-
-	mr = rhashtable_lookup(&dev->keys, &index, key_table_params);
-	if (!mr || mr->ibmr.rkey != key || mr->ibmr.pd != &pd->ibpd)
-		return NULL;
-	if ((mr->access & access) != access)
-		return NULL;
-	if (length && !covers(mr, address, length))
-		return NULL;
-	return mr;
-}
-
-/* A piece of a region that lies within one page and is mapped. */
-struct piece {
-	void *data;
-	u32 length;
-};
-
-static struct piece map_piece(const struct roce_mr *mr, u64 address, u32 length)
-{
-	u64 offset;
-
-	if (mr->kind == ROCE_MR_DMA)
-		return (struct piece) { (void *)(uintptr_t)address, length };
-
-	offset = address - mr->iova + ib_umem_offset(mr->umem);
-	return (struct piece) {
-		.data = kmap_local_page(mr->pages[offset >> PAGE_SHIFT]) +
-			offset_in_page(offset),
-		.length = min_t(u32, length, PAGE_SIZE - offset_in_page(offset)),
-	};
-}
-
-static void unmap_piece(const struct roce_mr *mr, const struct piece *piece)
-{
-	if (mr->kind == ROCE_MR_USER)
-		kunmap_local(piece->data);
-}
-
-/**
- * roce_mr_read() - append bytes of a region to the packet under construction
- * @mr: found and checked in this RCU read section
- * @address: of the first byte
- * @length: bytes
- * @train: with a packet under construction
- *
- * Return: 0, or the error of roce_train_append().
- */
-int roce_mr_read(const struct roce_mr *mr, u64 address, u32 length,
-		 struct roce_train *train)
-{
-	struct piece piece;
+	struct roce_mr *mr = registration->mr;
 	int err;
 
-	for (; length; address += piece.length, length -= piece.length) {
-		piece = map_piece(mr, address, length);
-		err = roce_train_append(train, piece.data, piece.length);
-		unmap_piece(mr, &piece);
-		if (err)
-			return err;
+	write_lock_bh(&mr->lock);
+	err = check_registration(registration, pd);
+	if (!err) {
+		memcpy(mr->blocks, mr->mapped,
+		       mr->mapped_count * sizeof(*mr->blocks));
+		mr->block_shift = ilog2(mr->ibmr.page_size);
+		mr->first_offset = mr->mapped_offset;
+		mr->iova = registration->iova;
+		mr->length = registration->length;
+		mr->access = registration->access;
+		mr->key.value = registration->key;
+		set_valid(mr, true);
 	}
-	return 0;
+	write_unlock_bh(&mr->lock);
+	return err;
 }
 
 /**
- * roce_mr_write() - place received bytes into a region
- * @mr: found and checked in this RCU read section
- * @address: where to
- * @length: bytes
- * @skb: has them
- * @offset: of the first one in @skb
+ * roce_mr_invalidate() - a work request or packet takes a region's key away
+ * @mr: found under RCU
+ * @key: by which it was found
+ * @pd: of the QP
+ * @by_peer: by a packet: only what a peer could use can it take away
  *
- * Return: 0, or -EFAULT if @skb is shorter than that.
- */
-int roce_mr_write(const struct roce_mr *mr, u64 address, u32 length,
-		  const struct sk_buff *skb, unsigned int offset)
-{
-	struct piece piece;
-	int err;
-
-	for (; length; address += piece.length, length -= piece.length) {
-		piece = map_piece(mr, address, length);
-		err = skb_copy_bits(skb, offset, piece.data, piece.length);
-		unmap_piece(mr, &piece);
-		if (err)
-			return err;
-		offset += piece.length;
-	}
-	return 0;
-}
-
-/**
- * roce_mr_copy() - copy between a region and a buffer in the kernel
- * @mr: found and checked in this RCU read section
- * @address: in the region
- * @buffer: in the kernel
- * @length: bytes
- * @to_mr: from @buffer to @mr, else the other way
+ * IBA volume 1, 10.6. When it returns nobody uses the memory any more.
  *
- * Return: 0.
+ * Return: 0, or -EINVAL if the region cannot be invalidated by such a request.
  */
-int roce_mr_copy(const struct roce_mr *mr, u64 address, void *buffer, u32 length,
-		 bool to_mr)
+int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
+		       bool by_peer)
 {
-	struct piece piece;
+	int err = -EINVAL;
 
-	for (; length; address += piece.length, length -= piece.length) {
-		piece = map_piece(mr, address, length);
-		if (to_mr)
-			memcpy(piece.data, buffer, piece.length);
-		else
-			memcpy(buffer, piece.data, piece.length);
-		unmap_piece(mr, &piece);
-		buffer += piece.length;
+	write_lock_bh(&mr->lock);
+	if (mr->kind == ROCE_MR_FAST && mr->key.value == key &&
+	    mr->ibmr.pd == &pd->ibpd && !mr->windows &&
+	    (!by_peer || (mr->valid && mr->access & REMOTE_ACCESS))) {
+		set_valid(mr, false);
+		err = 0;
 	}
-	return 0;
+	write_unlock_bh(&mr->lock);
+	return err;
 }

@@ -2,48 +2,67 @@
 #ifndef ROCE_MR_H
 #define ROCE_MR_H
 
-#include <linux/rhashtable.h>
 #include <rdma/ib_verbs.h>
 
-struct roce_pd;
-struct roce_train;
-struct roce_device;
+#include "key.h"
 
-/*
- * A key is 24 random bits that name the region, and 8 bits that its owner may
- * change (IBA volume 1, 10.6.3.3). L_Key and R_Key of a region are the same.
- */
-#define ROCE_KEY_INDEX_SHIFT	8
+struct roce_pd;
 
 enum roce_mr_kind {
 	ROCE_MR_USER,		/* pinned pages of a program */
 	ROCE_MR_DMA,		/* all of the kernel's memory, by virtual address */
+	ROCE_MR_FAST,		/* pages of the kernel, by work requests */
 };
 
 /**
  * struct roce_mr - a memory region
  * @ibmr: what the RDMA core knows of it
- * @node: in the device's table of keys
- * @index: upper 24 bits of the key
+ * @key: L_Key and R_Key, which are the same
  * @kind: what the addresses mean
+ * @lock: held for reading while somebody accesses the memory of a fast region,
+ *	or of any region through a window; for writing while @valid or
+ *	@windows changes
+ * @valid: the state of the key is Valid, else Invalid (IBA volume 1, 10.6.3)
+ * @windows: that are bound to it
  * @access: IB_ACCESS_* flags
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
+ * @first_offset: of the first byte in the first page
  * @umem: the pinned memory, if any
- * @pages: of the region, the first one holds @iova
- * @rcu: lookups are under RCU, and what they found stays valid until the end
- *	of the read section
+ * @pages: of a program
+ * @blocks: of a fast region: where its pages are, @block_shift each
+ * @block_shift: log2 of the bytes of a block
+ * @max_blocks: how many there may be
+ * @mapped: what map_mr_sg made, the blocks of the next registration
+ * @mapped_count: how many
+ * @mapped_offset: of the first byte in the first one
+ * @rcu: lookups are under RCU
+ *
+ * Who found a valid region under RCU may use its memory until the end of the
+ * read section, without a lock, but for fast regions: those are invalidated by
+ * work requests and packets, at once.
  */
 struct roce_mr {
 	struct ib_mr ibmr;
-	struct rhash_head node;
-	u32 index;
+	struct roce_key key;
 	enum roce_mr_kind kind;
+	rwlock_t lock;			/* see above */
+	bool valid;
+	u32 windows;
 	int access;
 	u64 iova;
 	u64 length;
+	u32 first_offset;
 	struct ib_umem *umem;
-	struct page **pages;
+	union {
+		struct page **pages;
+		void **blocks;
+	};
+	u32 block_shift;
+	u32 max_blocks;
+	void **mapped;
+	u32 mapped_count;
+	u32 mapped_offset;
 	struct rcu_head rcu;
 };
 
@@ -52,21 +71,42 @@ static inline struct roce_mr *to_roce_mr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct roce_mr, ibmr);
 }
 
-int roce_mr_table_init(struct roce_device *dev);
-void roce_mr_table_destroy(struct roce_device *dev);
+static inline struct roce_mr *roce_mr_of_key(struct roce_key *key)
+{
+	return container_of(key, struct roce_mr, key);
+}
+
+/**
+ * struct roce_registration - what a REG_MR work request asks for
+ * @mr: a fast region
+ * @key: that it shall have
+ * @access: IB_ACCESS_* flags
+ * @iova: address of the first byte
+ * @length: bytes
+ */
+struct roce_registration {
+	struct roce_mr *mr;
+	u32 key;
+	int access;
+	u64 iova;
+	u64 length;
+};
 
 struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 			  int access);
+struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
+			    u64 length, u64 iova, int access,
+			    struct ib_pd *ibpd, struct ib_udata *udata);
+struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			    u32 max_sges);
+int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
+		   unsigned int *offset);
 int roce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-struct roce_mr *roce_mr_find(struct roce_pd *pd, u32 key, u64 address,
-			     u64 length, int access);
-int roce_mr_read(const struct roce_mr *mr, u64 address, u32 length,
-		 struct roce_train *train);
-int roce_mr_write(const struct roce_mr *mr, u64 address, u32 length,
-		  const struct sk_buff *skb, unsigned int offset);
-int roce_mr_copy(const struct roce_mr *mr, u64 address, void *buffer, u32 length,
-		 bool to_mr);
+int roce_mr_register(const struct roce_registration *registration,
+		     struct roce_pd *pd);
+int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
+		       bool by_peer);
 
 #endif /* ROCE_MR_H */

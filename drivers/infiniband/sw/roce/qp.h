@@ -17,6 +17,10 @@
  * @remote_address: of RDMA
  * @rkey: of RDMA
  * @immediate: as it goes on the wire
+ * @invalidate: key that SEND with invalidate or a local invalidate takes away
+ * @registration: of REG_MR
+ * @binding: of BIND_MW
+ * @executed: of a local operation: it is done, but what is before it is not
  * @av: of UD, valid within the RCU read section or as long as the kernel
  *	consumer keeps its address handle
  * @remote_qpn: of UD
@@ -38,7 +42,13 @@ struct roce_request {
 	u32 packets;
 	u64 remote_address;
 	u32 rkey;
-	__be32 immediate;
+	union {
+		__be32 immediate;
+		u32 invalidate;
+		struct roce_registration registration;
+		struct roce_binding binding;
+	};
+	bool executed;
 	u32 ah_number;
 	struct roce_av *av;
 	u32 remote_qpn;
@@ -280,6 +290,12 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp);
 int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
 void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);
 
+/* memory_operation.c */
+bool roce_request_is_local(const struct roce_request *request);
+enum ib_wc_status roce_request_execute(struct roce_qp *qp,
+				       const struct roce_request *request);
+int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer);
+
 /* receive_queue.c */
 bool roce_receive_fetch(struct roce_qp *qp);
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
@@ -296,6 +312,7 @@ void roce_requester_reset(struct roce_qp *qp);
 void roce_requester_go_back(struct roce_qp *qp);
 void roce_requester_retry(struct roce_qp *qp);
 void roce_requester_progressed(struct roce_qp *qp);
+void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
 void roce_requester_stop(struct roce_qp *qp);

@@ -67,7 +67,14 @@ static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
 		return !roce_qp_is_datagram(qp);
+	/* Programs have windows, kernel consumers have fast registration. */
+	case IB_WR_BIND_MW:
+		return !roce_qp_is_datagram(qp) && roce_qp_is_user(qp);
+	case IB_WR_REG_MR:
+		return !roce_qp_is_datagram(qp) && !roce_qp_is_user(qp);
 	default:
 		return false;
 	}
@@ -80,6 +87,33 @@ static u64 sge_length(const struct ib_sge *sge, u32 sges)
 	while (sges--)
 		length += (sge++)->length;
 	return length;
+}
+
+/* What of a program's work request depends on the opcode, for connected QPs */
+static void copy_operation(const struct rxe_send_wr *wr,
+			   struct roce_request *request)
+{
+	switch (request->opcode) {
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		request->invalidate = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_BIND_MW:
+		request->binding = (struct roce_binding) {
+			.window_key = wr->wr.mw.mw_rkey,
+			.new_key = wr->wr.mw.rkey,
+			.region_key = wr->wr.mw.mr_lkey,
+			.access = wr->wr.mw.access,
+			.address = wr->wr.mw.addr,
+			.length = wr->wr.mw.length,
+		};
+		break;
+	default:
+		request->immediate = wr->ex.imm_data;
+		request->remote_address = wr->wr.rdma.remote_addr;
+		request->rkey = wr->wr.rdma.rkey;
+		break;
+	}
 }
 
 /* Copy what a program wrote into its ring, and look at the copy only. */
@@ -95,15 +129,14 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	request->wr_id = wqe.wr.wr_id;
 	request->opcode = wqe.wr.opcode;
 	request->flags = wqe.wr.send_flags & USER_SEND_FLAGS;
-	request->immediate = wqe.wr.ex.imm_data;
 	if (roce_qp_is_datagram(qp)) {
+		request->immediate = wqe.wr.ex.imm_data;
 		request->av = NULL;
 		request->ah_number = wqe.wr.wr.ud.ah_num;
 		request->remote_qpn = wqe.wr.wr.ud.remote_qpn;
 		request->remote_qkey = wqe.wr.wr.ud.remote_qkey;
 	} else {
-		request->remote_address = wqe.wr.wr.rdma.remote_addr;
-		request->rkey = wqe.wr.wr.rdma.rkey;
+		copy_operation(&wqe.wr, request);
 	}
 
 	if (request->flags & IB_SEND_INLINE) {
@@ -172,8 +205,10 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	if (request->status == IB_WC_SUCCESS)
 		request->status = check_request(qp, request);
 
+	request->executed = false;
 	request->first_psn = requester->next_psn;
-	request->packets = max(1u, DIV_ROUND_UP(request->length, qp->mtu));
+	request->packets = roce_request_is_local(request) ? 0 :
+			   max(1u, DIV_ROUND_UP(request->length, qp->mtu));
 	requester->next_psn = roce_psn_add(requester->next_psn,
 					   request->packets);
 	requester->fetched++;
@@ -212,6 +247,39 @@ static int copy_sges(struct roce_request *request, const struct ib_send_wr *wr)
 	return 0;
 }
 
+/* The same for a kernel consumer, of whose work request each type has its own */
+static void copy_kernel_operation(const struct ib_send_wr *wr,
+				  struct roce_request *request)
+{
+	const struct ib_reg_wr *reg;
+
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		request->immediate = wr->ex.imm_data;
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		request->invalidate = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_REG_MR:
+		reg = reg_wr(wr);
+		request->registration = (struct roce_registration) {
+			.mr = to_roce_mr(reg->mr),
+			.key = reg->key,
+			.access = reg->access,
+			.iova = reg->mr->iova,
+			.length = reg->mr->length,
+		};
+		break;
+	default:
+		request->immediate = wr->ex.imm_data;
+		request->remote_address = rdma_wr(wr)->remote_addr;
+		request->rkey = rdma_wr(wr)->rkey;
+		break;
+	}
+}
+
 static int copy_work_request(const struct roce_qp *qp,
 			     const struct ib_send_wr *wr,
 			     struct roce_request *request)
@@ -224,14 +292,13 @@ static int copy_work_request(const struct roce_qp *qp,
 	request->wr_id = wr->wr_id;
 	request->opcode = wr->opcode;
 	request->flags = wr->send_flags;
-	request->immediate = wr->ex.imm_data;
 	if (roce_qp_is_datagram(qp)) {
+		request->immediate = wr->ex.imm_data;
 		request->av = to_roce_ah(ud_wr(wr)->ah)->av;
 		request->remote_qpn = ud_wr(wr)->remote_qpn;
 		request->remote_qkey = ud_wr(wr)->remote_qkey;
-	} else if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM) {
-		request->remote_address = rdma_wr(wr)->remote_addr;
-		request->rkey = rdma_wr(wr)->rkey;
+	} else {
+		copy_kernel_operation(wr, request);
 	}
 
 	if (wr->send_flags & IB_SEND_INLINE)
@@ -276,6 +343,12 @@ static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
 		return IB_WC_RDMA_WRITE;
 	case IB_WR_RDMA_READ:
 		return IB_WC_RDMA_READ;
+	case IB_WR_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case IB_WR_REG_MR:
+		return IB_WC_REG_MR;
+	case IB_WR_BIND_MW:
+		return IB_WC_BIND_MW;
 	default:
 		return IB_WC_SEND;
 	}

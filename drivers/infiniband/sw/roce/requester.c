@@ -66,6 +66,10 @@ static const struct operation operations[] = {
 		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
 		ROCE_SEND_LAST_IMMEDIATE, ROCE_SEND_ONLY_IMMEDIATE
 	},
+	[IB_WR_SEND_WITH_INV] = {
+		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
+		ROCE_SEND_LAST_INVALIDATE, ROCE_SEND_ONLY_INVALIDATE
+	},
 	[IB_WR_RDMA_WRITE] = {
 		ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
 		ROCE_WRITE_LAST, ROCE_WRITE_ONLY
@@ -173,6 +177,7 @@ static void describe_packet(struct roce_qp *qp,
 	packet->payload = last ? request->length - index * qp->mtu : qp->mtu;
 	packet->solicited = last && request->flags & IB_SEND_SOLICITED;
 	packet->immediate = request->immediate;
+	packet->invalidate = request->invalidate;
 	packet->va = request->remote_address;
 	packet->rkey = request->rkey;
 	packet->length = request->length;
@@ -226,7 +231,10 @@ static bool window_is_open(const struct roce_qp *qp)
 	       in_flight(&qp->requester) < window(&qp->requester);
 }
 
-/* Until all READs before it are over, whether on the wire or to be sent again */
+/*
+ * Until all READs before it are over, whether on the wire or to be sent again;
+ * a local invalidate until everything is (10.8.3.3)
+ */
 static bool must_wait_for_fence(const struct roce_requester *requester,
 				const struct roce_request *request)
 {
@@ -235,6 +243,8 @@ static bool must_wait_for_fence(const struct roce_requester *requester,
 	if (!(request->flags & IB_SEND_FENCE) ||
 	    packet_index(requester, request) != 0)
 		return false;
+	if (request->opcode == IB_WR_LOCAL_INV)
+		return requester->completed != requester->current_request;
 	for (number = requester->completed;
 	     number != requester->current_request; number++)
 		if (roce_request(requester, number)->opcode == IB_WR_RDMA_READ)
@@ -245,7 +255,8 @@ static bool must_wait_for_fence(const struct roce_requester *requester,
 static bool is_message(const struct roce_request *request)
 {
 	return request->status == IB_WC_SUCCESS &&
-	       request->opcode != IB_WR_RDMA_READ;
+	       request->opcode != IB_WR_RDMA_READ &&
+	       !roce_request_is_local(request);
 }
 
 /*
@@ -355,6 +366,30 @@ void roce_requester_progressed(struct roce_qp *qp)
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
 	expect_progress(qp);
+}
+
+/**
+ * roce_requester_complete_local() - complete the local operations that are next
+ * @qp: its requester is owned by the caller
+ *
+ * They are executed in their turn and complete in it: when all before them are
+ * over.
+ */
+void roce_requester_complete_local(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	while (requester->completed != requester->fetched) {
+		struct roce_request *request =
+			roce_request(requester, requester->completed);
+
+		if (!roce_request_is_local(request) || !request->executed)
+			return;
+		/* Going back has put the cursor in front of it. */
+		if (requester->current_request == requester->completed)
+			requester->current_request++;
+		roce_request_complete(qp, IB_WC_SUCCESS);
+	}
 }
 
 /* True if there is more: a program can post as fast as this flushes. */
@@ -510,6 +545,22 @@ static bool fail_request(struct roce_qp *qp, const struct roce_request *request)
 	return false;
 }
 
+/* Once, however often the cursor comes by. */
+static bool execute_local(struct roce_qp *qp, struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!request->executed) {
+		request->status = roce_request_execute(qp, request);
+		if (request->status != IB_WC_SUCCESS)
+			return true;
+		request->executed = true;
+	}
+	requester->current_request++;
+	roce_requester_complete_local(qp);
+	return true;
+}
+
 /* Send one train. False if nothing can be sent now. */
 static bool send_next(struct roce_qp *qp)
 {
@@ -525,6 +576,8 @@ static bool send_next(struct roce_qp *qp)
 		return fail_request(qp, request);
 	if (must_wait_for_fence(requester, request))
 		return false;
+	if (roce_request_is_local(request))
+		return execute_local(qp, request);
 	if (request->opcode == IB_WR_RDMA_READ)
 		return send_read(qp, request);
 	return send_messages(qp, request);

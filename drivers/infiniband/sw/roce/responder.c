@@ -102,7 +102,14 @@ static enum verdict fail_receive(struct roce_qp *qp, enum ib_wc_status status)
 	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
 
 	roce_receive_complete(qp, &wc, false);
-	return status == IB_WC_LOC_LEN_ERR ? INVALID : OPERATIONAL_ERROR;
+	switch (status) {
+	case IB_WC_LOC_LEN_ERR:
+		return INVALID;
+	case IB_WC_REM_INV_REQ_ERR:
+		return ACCESS_VIOLATION;
+	default:
+		return OPERATIONAL_ERROR;
+	}
 }
 
 static bool has_receive(struct roce_qp *qp)
@@ -120,6 +127,9 @@ static void complete_receive(struct roce_qp *qp, struct ib_wc *wc,
 	if (packet->info->flags & ROCE_HAS_IMMEDIATE) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = packet->immediate;
+	} else if (packet->info->flags & ROCE_HAS_INVALIDATE) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = packet->invalidate;
 	}
 	roce_receive_complete(qp, wc, packet->solicited);
 }
@@ -141,6 +151,11 @@ static enum verdict execute_send(struct roce_qp *qp,
 	if (status != IB_WC_SUCCESS)
 		return fail_receive(qp, status);
 
+	/* The consumer may use the memory again when it sees the completion. */
+	if (packet->info->flags & ROCE_HAS_INVALIDATE &&
+	    roce_invalidate(qp, packet->invalidate, true))
+		return fail_receive(qp, IB_WC_REM_INV_REQ_ERR);
+
 	responder->placed = placed + packet->payload;
 	if (packet->info->flags & ROCE_IS_LAST) {
 		struct ib_wc wc = {
@@ -154,12 +169,27 @@ static enum verdict execute_send(struct roce_qp *qp,
 	return DONE;
 }
 
-static bool remote_access_is_allowed(const struct roce_qp *qp, u32 rkey,
-				     u64 address, u64 length, int access)
+static struct roce_access remote_access(const struct roce_qp *qp, u32 rkey,
+					u64 address, u32 length, int rights)
 {
-	/* A request for nothing needs no key (9.7.4.1.5). */
-	return !length ||
-	       roce_mr_find(roce_qp_pd(qp), rkey, address, length, access);
+	return (struct roce_access) {
+		.pd = roce_qp_pd(qp),
+		.qpn = qp->ibqp.qp_num,
+		.key = rkey,
+		.rights = rights,
+		.address = address,
+		.length = length,
+	};
+}
+
+static bool remote_access_is_allowed(const struct roce_qp *qp,
+				     const struct roce_packet *packet,
+				     int rights)
+{
+	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
+						  packet->length, rights);
+
+	return roce_access_is_allowed(&access);
 }
 
 static enum verdict begin_write(struct roce_qp *qp,
@@ -170,8 +200,7 @@ static enum verdict begin_write(struct roce_qp *qp,
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
 	    packet->length > ROCE_MAX_MESSAGE)
 		return INVALID;
-	if (!remote_access_is_allowed(qp, packet->rkey, packet->va,
-				      packet->length, IB_ACCESS_REMOTE_WRITE))
+	if (!remote_access_is_allowed(qp, packet, IB_ACCESS_REMOTE_WRITE))
 		return ACCESS_VIOLATION;
 	responder->address = packet->va;
 	responder->rkey = packet->rkey;
@@ -187,7 +216,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 	struct roce_responder *responder = &qp->responder;
 	u16 flags = packet->info->flags;
 	u32 payload = packet->payload;
-	const struct roce_mr *mr;
+	struct roce_access access;
 	enum verdict verdict;
 
 	/* Before anything changes, since the packet comes again otherwise. */
@@ -202,14 +231,10 @@ static enum verdict execute_write(struct roce_qp *qp,
 	    (flags & ROCE_IS_LAST && payload != responder->remaining))
 		return INVALID;
 
-	if (payload) {
-		mr = roce_mr_find(roce_qp_pd(qp), responder->rkey,
-				  responder->address, payload,
-				  IB_ACCESS_REMOTE_WRITE);
-		if (!mr || roce_mr_write(mr, responder->address, payload,
-					 packet->skb, packet->offset))
-			return ACCESS_VIOLATION;
-	}
+	access = remote_access(qp, responder->rkey, responder->address, payload,
+			       IB_ACCESS_REMOTE_WRITE);
+	if (payload && roce_access_write(&access, packet->skb, packet->offset))
+		return ACCESS_VIOLATION;
 	responder->address += payload;
 	responder->remaining -= payload;
 	responder->placed += payload;
@@ -275,8 +300,7 @@ static enum verdict check_read(struct roce_qp *qp,
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
 	    packet->length > ROCE_MAX_MESSAGE)
 		return INVALID;
-	if (!remote_access_is_allowed(qp, packet->rkey, packet->va,
-				      packet->length, IB_ACCESS_REMOTE_READ))
+	if (!remote_access_is_allowed(qp, packet, IB_ACCESS_REMOTE_READ))
 		return ACCESS_VIOLATION;
 	return DONE;
 }
@@ -329,8 +353,6 @@ static enum verdict execute(struct roce_qp *qp, const struct roce_packet *packet
 	u16 flags = packet->info->flags;
 
 	if (!fits_message(qp, packet))
-		return INVALID;
-	if (flags & ROCE_HAS_INVALIDATE)
 		return INVALID;
 	if (flags & ROCE_IS_SEND)
 		return execute_send(qp, packet);
@@ -617,18 +639,14 @@ static int add_response(struct roce_qp *qp, const struct roce_read *read,
 			const struct roce_packet *packet,
 			struct roce_train *train)
 {
-	const struct roce_mr *mr = NULL;
+	struct roce_access access = remote_access(qp, read->rkey, read->address,
+						  packet->payload,
+						  IB_ACCESS_REMOTE_READ);
 	int err;
 
-	if (packet->payload) {
-		mr = roce_mr_find(roce_qp_pd(qp), read->rkey, read->address,
-				  packet->payload, IB_ACCESS_REMOTE_READ);
-		if (!mr)
-			return -EACCES;
-	}
 	err = roce_train_begin_packet(train, packet);
-	if (!err && mr)
-		err = roce_mr_read(mr, read->address, packet->payload, train);
+	if (!err && packet->payload)
+		err = roce_access_read(&access, train);
 	if (!err)
 		err = roce_train_end_packet(train, packet);
 	if (err)

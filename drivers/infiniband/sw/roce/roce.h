@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "engine.h"
 #include "mr.h"
+#include "mw.h"
 #include "ring.h"
 #include "roce_opcode.h"
 #include "roce_psn.h"
@@ -23,6 +24,7 @@
 #define ROCE_MAX_QP		0x10000
 #define ROCE_MAX_CQ		0x10000
 #define ROCE_MAX_MR		0x40000
+#define ROCE_MAX_MW		0x40000
 #define ROCE_MAX_PD		0x8000
 #define ROCE_MAX_AH		0x10000
 #define ROCE_MAX_SRQ		0x8000
@@ -36,6 +38,7 @@
 #define ROCE_MAX_RD_ATOMIC	128
 #define ROCE_MAX_MESSAGE	0x80000000u
 #define ROCE_MAX_MR_SIZE	BIT_ULL(40)
+#define ROCE_MAX_FAST_PAGES	512
 #define ROCE_GID_TABLE_LENGTH	256
 
 struct roce_qp;
@@ -59,7 +62,7 @@ enum roce_device_state {
  * @node: in the list of devices, see main.c
  * @state: guarded by the lock of that list
  * @port_state: what consumers were told last
- * @keys: memory regions by the upper 24 bits of their key
+ * @keys: memory regions and windows by the upper 24 bits of their key
  * @address_vectors: of user space address handles, by ah_num, which is never 0
  * @next_ah_number: where the search for a free one begins
  * @gsi_qp: QP 1, once ib_mad has created it
@@ -83,7 +86,7 @@ struct roce_device {
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {
-		atomic_t pd, cq, qp, mr, ah, srq, attachment;
+		atomic_t pd, cq, qp, mr, mw, ah, srq, attachment;
 	} objects;
 };
 

@@ -5,12 +5,12 @@
  * roce_sge_next() - the next piece of a scatter/gather list
  * @walk: pd, sge, sges, offset, left and access were set by the caller
  *
- * RCU read side. Keys are checked piece by piece, since they can lose their
+ * Keys are checked where the piece is accessed, since they can lose their
  * meaning at any time.
  *
- * Return: 1 with a piece, 0 at the end, -EACCES if its key does not allow it.
+ * Return: false at the end.
  */
-int roce_sge_next(struct roce_sge_walk *walk)
+bool roce_sge_next(struct roce_sge_walk *walk)
 {
 	while (walk->left && walk->sges) {
 		const struct ib_sge *sge = walk->sge;
@@ -21,16 +21,19 @@ int roce_sge_next(struct roce_sge_walk *walk)
 			walk->sges--;
 			continue;
 		}
-		walk->address = sge->addr + walk->offset;
-		walk->length = min_t(u64, walk->left,
-				     sge->length - walk->offset);
-		walk->mr = roce_mr_find(walk->pd, sge->lkey, walk->address,
-					walk->length, walk->access);
-		walk->offset += walk->length;
-		walk->left -= walk->length;
-		return walk->mr ? 1 : -EACCES;
+		walk->piece = (struct roce_access) {
+			.pd = walk->pd,
+			.key = sge->lkey,
+			.rights = walk->access,
+			.address = sge->addr + walk->offset,
+			.length = min_t(u64, walk->left,
+					sge->length - walk->offset),
+		};
+		walk->offset += walk->piece.length;
+		walk->left -= walk->piece.length;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 /**
@@ -42,13 +45,10 @@ int roce_sge_next(struct roce_sge_walk *walk)
  */
 int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train)
 {
-	int err;
+	int err = 0;
 
-	while ((err = roce_sge_next(walk)) > 0) {
-		err = roce_mr_read(walk->mr, walk->address, walk->length, train);
-		if (err)
-			break;
-	}
+	while (!err && roce_sge_next(walk))
+		err = roce_access_read(&walk->piece, train);
 	return err;
 }
 
@@ -63,14 +63,11 @@ int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train)
 int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
 		     unsigned int offset)
 {
-	int err;
+	int err = 0;
 
-	while ((err = roce_sge_next(walk)) > 0) {
-		err = roce_mr_write(walk->mr, walk->address, walk->length,
-				    skb, offset);
-		if (err)
-			break;
-		offset += walk->length;
+	while (!err && roce_sge_next(walk)) {
+		err = roce_access_write(&walk->piece, skb, offset);
+		offset += walk->piece.length;
 	}
 	return err;
 }
@@ -82,16 +79,13 @@ int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
  *
  * Return: 0 or a negative errno.
  */
-int roce_sge_scatter_buffer(struct roce_sge_walk *walk, void *buffer)
+int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer)
 {
-	int err;
+	int err = 0;
 
-	while ((err = roce_sge_next(walk)) > 0) {
-		err = roce_mr_copy(walk->mr, walk->address, buffer,
-				   walk->length, true);
-		if (err)
-			break;
-		buffer += walk->length;
+	while (!err && roce_sge_next(walk)) {
+		err = roce_access_copy_to(&walk->piece, buffer);
+		buffer += walk->piece.length;
 	}
 	return err;
 }

@@ -2,7 +2,7 @@
 #ifndef ROCE_SGE_H
 #define ROCE_SGE_H
 
-#include "roce.h"
+#include "access.h"
 
 /**
  * struct roce_sge_walk - a walk over a part of a scatter/gather list
@@ -12,9 +12,7 @@
  * @offset: bytes to skip first
  * @left: bytes still to be walked over
  * @access: what the memory has to allow, 0 for reading
- * @mr: of the piece that roce_sge_next() found
- * @address: of that piece
- * @length: bytes of that piece
+ * @piece: what roce_sge_next() found
  */
 struct roce_sge_walk {
 	struct roce_pd *pd;
@@ -23,15 +21,13 @@ struct roce_sge_walk {
 	u64 offset;
 	u32 left;
 	int access;
-	const struct roce_mr *mr;
-	u64 address;
-	u32 length;
+	struct roce_access piece;
 };
 
-int roce_sge_next(struct roce_sge_walk *walk);
+bool roce_sge_next(struct roce_sge_walk *walk);
 int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train);
 int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
 		     unsigned int offset);
-int roce_sge_scatter_buffer(struct roce_sge_walk *walk, void *buffer);
+int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer);
 
 #endif /* ROCE_SGE_H */

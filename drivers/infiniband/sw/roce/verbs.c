@@ -91,9 +91,16 @@ const struct ib_device_ops roce_device_ops = {
 	.query_srq		= roce_query_srq,
 
 	/* mr.c */
+	.alloc_mr		= roce_alloc_mr,
 	.dereg_mr		= roce_dereg_mr,
 	.get_dma_mr		= roce_get_dma_mr,
+	.map_mr_sg		= roce_map_mr_sg,
 	.reg_user_mr		= roce_compat_reg_user_mr,
+	.rereg_user_mr		= roce_rereg_mr,
+
+	/* mw.c */
+	.alloc_mw		= roce_alloc_mw,
+	.dealloc_mw		= roce_dealloc_mw,
 
 	/* qp.c */
 	.create_qp		= roce_create_qp,
@@ -109,6 +116,7 @@ const struct ib_device_ops roce_device_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, roce_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, roce_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, roce_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, roce_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, roce_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, roce_srq, ibsrq),

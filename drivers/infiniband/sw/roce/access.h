@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_ACCESS_H
+#define ROCE_ACCESS_H
+
+#include "roce.h"
+
+/**
+ * struct roce_access - what somebody wants to do with memory
+ * @pd: protection domain of the QP that asks
+ * @qpn: of that QP if its peer asks, 0 if its consumer does
+ * @key: L_Key of a scatter/gather element, or R_Key of a packet
+ * @rights: IB_ACCESS_* flags that it takes, 0 to read locally
+ * @address: of the first byte
+ * @length: bytes; key and address do not count if there are none
+ */
+struct roce_access {
+	struct roce_pd *pd;
+	u32 qpn;
+	u32 key;
+	int rights;
+	u64 address;
+	u32 length;
+};
+
+bool roce_access_is_allowed(const struct roce_access *access);
+int roce_access_read(const struct roce_access *access, struct roce_train *train);
+int roce_access_write(const struct roce_access *access,
+		      const struct sk_buff *skb, unsigned int offset);
+int roce_access_copy_to(const struct roce_access *access, const void *buffer);
+
+#endif /* ROCE_ACCESS_H */

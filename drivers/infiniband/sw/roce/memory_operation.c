@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Work requests that change what keys mean and send nothing: local invalidate,
+ * fast registration and bind (IBA volume 1, 10.6 and 11.4.1). The requester
+ * executes them in their turn; invalidation comes by packet, too.
+ */
+#include "qp.h"
+
+/**
+ * roce_request_is_local() - whether a request sends nothing and takes no PSN
+ * @request: of any status
+ */
+bool roce_request_is_local(const struct roce_request *request)
+{
+	switch (request->opcode) {
+	case IB_WR_LOCAL_INV:
+	case IB_WR_REG_MR:
+	case IB_WR_BIND_MW:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * roce_invalidate() - take a key away from what it names
+ * @qp: an engine of it is owned by the caller
+ * @rkey: of a region or window
+ * @by_peer: a packet asks for it, not the consumer
+ *
+ * RCU read side. When it returns the key gives no access any more, not even to
+ * who had begun.
+ *
+ * Return: 0, or -EINVAL if there is no such key or it cannot be taken away.
+ */
+int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer)
+{
+	struct roce_key *key = roce_key_find(qp->dev, rkey);
+
+	if (!key)
+		return -EINVAL;
+	if (key->is_window)
+		return roce_mw_invalidate(roce_mw_of_key(key), rkey, qp);
+	return roce_mr_invalidate(roce_mr_of_key(key), rkey, roce_qp_pd(qp),
+				  by_peer);
+}
+
+/**
+ * roce_request_execute() - execute a local operation
+ * @qp: its requester is owned by the caller
+ * @request: is local and valid
+ *
+ * RCU read side.
+ *
+ * Return: how it ended.
+ */
+enum ib_wc_status roce_request_execute(struct roce_qp *qp,
+				       const struct roce_request *request)
+{
+	int err;
+
+	switch (request->opcode) {
+	case IB_WR_LOCAL_INV:
+		err = roce_invalidate(qp, request->invalidate, false);
+		break;
+	case IB_WR_REG_MR:
+		err = roce_mr_register(&request->registration, roce_qp_pd(qp));
+		break;
+	case IB_WR_BIND_MW:
+		err = roce_mw_bind(&request->binding, qp);
+		break;
+	default:
+		err = -EINVAL;
+		break;
+	}
+	/* Of all memory management operations, whatever its name says (11.6.2) */
+	return err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS;
+}
