@@ -22,6 +22,8 @@ static const struct {
 	{ "limits", test_limits },
 	{ "objects", test_objects },
 	{ "regions", test_regions },
+	{ "windows", test_windows },
+	{ "reregistration", test_reregistration },
 	{ "attributes", test_attributes },
 	{ "states", test_states },
 	{ "completions", test_completion_queues },

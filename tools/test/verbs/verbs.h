@@ -95,6 +95,8 @@ void test_states(void);
 void test_attributes(void);
 void test_limits(void);
 void test_regions(void);
+void test_windows(void);
+void test_reregistration(void);
 void test_completion_queues(void);
 void test_shared_receive_queues(void);
 void test_datagrams(void);
