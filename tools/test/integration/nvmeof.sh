@@ -93,7 +93,7 @@ host_up()
 {
 	modprobe nvme-rdma
 	nvme connect -t rdma -a "$IP4_A" -s 4420 -n "$NQN" -w "$IP4_B" \
-		--nr-io-queues=2 --queue-size=32 || return
+		--nr-io-queues=2 --queue-size=32 --keep-alive-tmo=60 || return
 	find_disk
 }
 
