@@ -42,6 +42,8 @@ enum roce_operation {
 	ROCE_FETCH_ADD			= 0x14,
 	ROCE_SEND_LAST_INVALIDATE	= 0x16,
 	ROCE_SEND_ONLY_INVALIDATE	= 0x17,
+	ROCE_FLUSH			= 0x1c,
+	ROCE_ATOMIC_WRITE		= 0x1d,
 };
 
 #define ROCE_OPCODE_CNP		0x81
@@ -64,6 +66,9 @@ enum roce_opcode_flags {
 	ROCE_IS_ATOMIC		= 1 << 13,
 	ROCE_IS_RESPONSE	= 1 << 14,	/* for the completer; else for the responder */
 	ROCE_IS_VALID		= 1 << 15,
+	ROCE_HAS_FETH		= 1 << 16,	/* in front of the RETH */
+	ROCE_IS_FLUSH		= 1 << 17,
+	ROCE_IS_ATOMIC_WRITE	= 1 << 18,
 };
 
 /**
@@ -72,7 +77,7 @@ enum roce_opcode_flags {
  * @header_length: bytes from the start of the BTH to the payload
  */
 struct roce_opcode_info {
-	__u16	flags;
+	__u32	flags;
 	__u8	header_length;
 };
 

@@ -47,6 +47,19 @@ struct roce_reth {
 	__be32	length;
 } __packed;
 
+/* FLUSH extended transport header: where the bytes have to get to, which bytes */
+struct roce_feth {
+	__be32	flush;
+};
+
+#define ROCE_FLUSH_GLOBAL		0x01	/* all that access the memory see them */
+#define ROCE_FLUSH_PERSISTENT		0x02	/* they survive a power failure */
+#define ROCE_FLUSH_PLACEMENT_MASK	0x0f
+#define ROCE_FLUSH_RANGE		0x00	/* those that the RETH says */
+#define ROCE_FLUSH_REGION		0x10	/* all of its region */
+#define ROCE_FLUSH_SELECTIVITY_MASK	0x30
+#define ROCE_FLUSH_SELECTIVITY_SHIFT	4
+
 /* ACK extended transport header: 8 bits of syndrome, 24 bits of MSN */
 struct roce_aeth {
 	__be32	syndrome_msn;

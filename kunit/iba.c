@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The opcodes as the IBA specification has them (volume 1, release 1.4, table
- * 38 and section 9.3 for the sizes of the headers), written down row by row and
+ * 38 and section 9.3 for the sizes of the headers; annex A19 for FLUSH and
+ * ATOMIC WRITE), written down row by row and
  * not derived from anything of the driver's.
  */
 #include <linux/kernel.h>
@@ -17,7 +18,10 @@
 #define A	ROCE_IS_ATOMIC
 #define RSP	ROCE_IS_RESPONSE
 #define PAY	ROCE_HAS_PAYLOAD
+#define FL	ROCE_IS_FLUSH
+#define AW	ROCE_IS_ATOMIC_WRITE
 #define RETH	ROCE_HAS_RETH
+#define FETH	ROCE_HAS_FETH
 #define AETH	ROCE_HAS_AETH
 #define DETH	ROCE_HAS_DETH
 #define IMM	ROCE_HAS_IMMEDIATE
@@ -50,6 +54,8 @@ static const struct iba_opcode table[] = {
 	{ 0x14, 28, V | F | L | A | AT },		/* FetchAdd */
 	{ 0x16,  4, V | L | S | PAY | IETH },		/* SEND Last, invalidate */
 	{ 0x17,  4, V | F | L | S | PAY | IETH },	/* SEND Only, invalidate */
+	{ 0x1c, 20, V | F | L | FL | FETH | RETH },	/* FLUSH */
+	{ 0x1d, 16, V | F | L | AW | PAY | RETH },	/* ATOMIC WRITE */
 
 	/* Unreliable connection */
 	{ 0x20,  0, V | F | S | PAY },			/* SEND First */

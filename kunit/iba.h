@@ -13,7 +13,7 @@
 struct iba_opcode {
 	u8 opcode;
 	u8 headers;
-	u16 flags;
+	u32 flags;
 };
 
 const struct iba_opcode *iba_opcode(u8 opcode);

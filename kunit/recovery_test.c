@@ -347,6 +347,65 @@ static void an_acknowledgment_behind_a_read_implies_a_nak(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], implied_nak_seq_err), 1);
 }
 
+/* A responder has to know what it is asked for again. */
+static void a_long_read_is_resumed_in_the_pieces_it_had(struct kunit *test)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_READ, .length = 400 * MTU, .local = TARGET,
+	};
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	const struct wire_record *first, *again;
+	u32 i;
+
+	fixture_fill(b->memory, op.length, 1);
+	wire_fault(b, 100, WIRE_DROP);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, memcmp(b->memory, a->memory + TARGET, op.length), 0);
+
+	first = wire_find(wire, 0, ROCE_READ_REQUEST, 0);
+	for (i = 0; (again = wire_find(wire, 0, ROCE_READ_REQUEST, i)); i++) {
+		u32 offset = roce_psn_add(again->psn, -first->psn) * MTU;
+
+		if (offset < first->length)
+			KUNIT_EXPECT_LE(test, offset + again->length,
+					first->length);
+	}
+	KUNIT_EXPECT_GT(test, i, 2);
+}
+
+/*
+ * The requester has gone back, and will ask for the READ again. An
+ * acknowledgment of what is behind it would only make it go back once more.
+ */
+static void a_duplicate_is_acknowledged_up_to_the_next_read(struct kunit *test)
+{
+	struct roce_packet write = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_ONLY, .psn = 0xfffffe,
+		.ack_request = true,
+	};
+	struct wire_op ops[] = {
+		{ .opcode = IB_WR_RDMA_WRITE, .wr_id = 0 },
+		{ .opcode = IB_WR_RDMA_WRITE, .wr_id = 1 },
+		{ .opcode = IB_WR_RDMA_READ, .wr_id = 2, .length = 10 },
+		{ .opcode = IB_WR_RDMA_WRITE, .wr_id = 3 },
+	};
+	struct wire *wire = new_wire(test, 0);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[0], &ops[i]), 0);
+		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_SUCCESS);
+	}
+	wire_forget(wire);
+	KUNIT_ASSERT_EQ(test, wire_inject(&wire->ends[0], &write, NULL), 0);
+	wire_run(wire);
+	KUNIT_ASSERT_EQ(test, wire->ends[1].sent, 1);
+	KUNIT_EXPECT_EQ(test, wire->log[1].opcode, ROCE_ACKNOWLEDGE);
+	KUNIT_EXPECT_EQ(test, wire->log[1].psn, 0xffffff);
+}
+
 /* --- Receiver not ready --- */
 
 static struct wire *new_unready_wire(struct kunit *test, u8 rnr_retry, u8 timer)
@@ -471,7 +530,9 @@ static void retries_run_out_and_the_rest_is_flushed(struct kunit *test)
 	for (i = 1; i < 4; i++)
 		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, wire->ends[0].qp->state, IB_QPS_ERR);
-	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 3 * 4 * PACKETS);
+	/* A slow machine is late again before all is sent again. */
+	KUNIT_EXPECT_GT(test, wire->ends[0].sent, 2 * 4 * PACKETS);
+	KUNIT_EXPECT_LE(test, wire->ends[0].sent, 3 * 4 * PACKETS);
 	KUNIT_EXPECT_EQ(test, 1,
 			SEEN(&wire->ends[0], req_transport_retries_exceeded));
 	KUNIT_EXPECT_EQ(test, 3, SEEN(&wire->ends[0], req_cqe_flush_error));
@@ -560,6 +621,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_lost_last_response_is_missed_in_time),
 	KUNIT_CASE(a_lost_read_request_is_missed_in_time),
 	KUNIT_CASE(an_acknowledgment_behind_a_read_implies_a_nak),
+	KUNIT_CASE(a_long_read_is_resumed_in_the_pieces_it_had),
+	KUNIT_CASE(a_duplicate_is_acknowledged_up_to_the_next_read),
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
 	KUNIT_CASE(rnr_naks_run_out),

@@ -15,17 +15,22 @@ static const struct way {
 	enum ib_wr_opcode opcode;
 	bool ipv6;
 	bool whole_trains;
+	enum ib_qp_type type;
 } ways[] = {
-	{ "SEND, packets", IB_WR_SEND, false, false },
-	{ "SEND, trains", IB_WR_SEND, true, true },
-	{ "SEND with immediate, packets", IB_WR_SEND_WITH_IMM, true, false },
-	{ "SEND with immediate, trains", IB_WR_SEND_WITH_IMM, false, true },
-	{ "WRITE, packets", IB_WR_RDMA_WRITE, false, false },
-	{ "WRITE, trains", IB_WR_RDMA_WRITE, true, true },
-	{ "WRITE with immediate, packets", IB_WR_RDMA_WRITE_WITH_IMM, true, false },
-	{ "WRITE with immediate, trains", IB_WR_RDMA_WRITE_WITH_IMM, false, true },
-	{ "READ, packets", IB_WR_RDMA_READ, false, false },
-	{ "READ, trains", IB_WR_RDMA_READ, true, true },
+	{ "SEND, packets", IB_WR_SEND, false, false, IB_QPT_RC },
+	{ "SEND, trains", IB_WR_SEND, true, true, IB_QPT_RC },
+	{ "SEND with immediate, packets", IB_WR_SEND_WITH_IMM, true, false, IB_QPT_RC },
+	{ "SEND with immediate, trains", IB_WR_SEND_WITH_IMM, false, true, IB_QPT_RC },
+	{ "WRITE, packets", IB_WR_RDMA_WRITE, false, false, IB_QPT_RC },
+	{ "WRITE, trains", IB_WR_RDMA_WRITE, true, true, IB_QPT_RC },
+	{ "WRITE with immediate, packets", IB_WR_RDMA_WRITE_WITH_IMM, true, false, IB_QPT_RC },
+	{ "WRITE with immediate, trains", IB_WR_RDMA_WRITE_WITH_IMM, false, true, IB_QPT_RC },
+	{ "READ, packets", IB_WR_RDMA_READ, false, false, IB_QPT_RC },
+	{ "READ, trains", IB_WR_RDMA_READ, true, true, IB_QPT_RC },
+	{ "SEND over UC", IB_WR_SEND, false, false, IB_QPT_UC },
+	{ "SEND with immediate over UC, trains", IB_WR_SEND_WITH_IMM, true, true, IB_QPT_UC },
+	{ "WRITE over UC, trains", IB_WR_RDMA_WRITE, false, true, IB_QPT_UC },
+	{ "WRITE with immediate over UC", IB_WR_RDMA_WRITE_WITH_IMM, true, false, IB_QPT_UC },
 };
 
 static const u32 sizes[] = {
@@ -113,6 +118,8 @@ static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
 	check_send(wire, opcode, size);
 	if (is_send(opcode) || has_immediate(opcode))
 		check_receive(wire, opcode, size);
+	/* UC says that it is done before it has arrived. */
+	wire_run(wire);
 	check_bytes(wire->test, from + SOURCE, to, size);
 }
 
@@ -124,6 +131,7 @@ static void bytes_and_completions_arrive(struct kunit *test)
 	int i, end;
 
 	setup.ipv6 = way->ipv6;
+	setup.type = way->type;
 	setup.whole_trains = way->whole_trains;
 	wire = wire_new(test, &setup);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)

@@ -303,6 +303,12 @@ static void fill_sges(const struct wire_end *end, const struct wire_op *op,
 	}
 }
 
+static bool is_atomic(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 /**
  * wire_post() - post a work request, which makes a completion
  * @end: to post it to
@@ -313,22 +319,29 @@ static void fill_sges(const struct wire_end *end, const struct wire_op *op,
 int wire_post(struct wire_end *end, const struct wire_op *op)
 {
 	struct ib_sge sges[WIRE_SGES];
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.wr_id = op->wr_id,
-			.sg_list = sges,
-			.num_sge = op->sges ?: 1,
-			.opcode = op->opcode,
-			.send_flags = IB_SEND_SIGNALED | op->flags,
-			.ex.imm_data = cpu_to_be32(WIRE_IMMEDIATE),
-		},
-		.remote_addr = (uintptr_t)end->peer->memory + op->remote,
-		.rkey = end->peer->mr->ibmr.rkey ^ (op->bad_rkey ? 0x100 : 0),
+	struct ib_send_wr wr = {
+		.wr_id = op->wr_id,
+		.sg_list = sges,
+		.num_sge = op->sges ?: 1,
+		.opcode = op->opcode,
+		.send_flags = IB_SEND_SIGNALED | op->flags,
+		.ex.imm_data = cpu_to_be32(WIRE_IMMEDIATE),
+	};
+	u64 remote = (uintptr_t)end->peer->memory + op->remote;
+	u32 rkey = end->peer->mr->ibmr.rkey ^ (op->bad_rkey ? 0x100 : 0);
+	struct ib_atomic_wr atomic = {
+		.wr = wr, .remote_addr = remote, .rkey = rkey,
+		.compare_add = op->compare_add, .swap = op->swap,
+	};
+	struct ib_rdma_wr rdma = {
+		.wr = wr, .remote_addr = remote, .rkey = rkey,
 	};
 	const struct ib_send_wr *bad;
 
-	fill_sges(end, op, sges, wr.wr.num_sge);
-	return roce_post_send(&end->qp->ibqp, &wr.wr, &bad);
+	fill_sges(end, op, sges, wr.num_sge);
+	return roce_post_send(&end->qp->ibqp,
+			      is_atomic(op->opcode) ? &atomic.wr : &rdma.wr,
+			      &bad);
 }
 
 /**
@@ -405,10 +418,11 @@ static void note_event(struct ib_event *event, void *context)
 	set_bit(event->event, &end->events);
 }
 
-static void make_end(struct kunit *test, struct wire_end *end, const char *address)
+static void make_end(struct kunit *test, struct wire_end *end,
+		     const struct wire_setup *setup, const char *address)
 {
 	struct fixture_qp_attr attr = {
-		.type = IB_QPT_RC,
+		.type = setup->type,
 		.cap = {
 			.max_send_wr = WIRE_QUEUE,
 			.max_recv_wr = WIRE_QUEUE,
@@ -425,9 +439,7 @@ static void make_end(struct kunit *test, struct wire_end *end, const char *addre
 	end->dev->send = take_train;
 	end->gid = fixture_gid(test, end->dev, address);
 	end->pd = fixture_pd(test, end->dev);
-	end->mr = fixture_dma_mr(test, end->pd,
-				 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-				 IB_ACCESS_REMOTE_READ);
+	end->mr = fixture_dma_mr(test, end->pd, setup->mr_access);
 	end->send_cq = fixture_cq(test, end->dev, 2 * WIRE_QUEUE);
 	end->recv_cq = fixture_cq(test, end->dev, 2 * WIRE_QUEUE);
 	attr.send_cq = end->send_cq;
@@ -450,6 +462,8 @@ static void to_init(struct kunit *test, struct wire_end *end,
 static void to_rtr(struct kunit *test, struct wire_end *end,
 		   const struct wire_setup *setup, struct ib_qp_attr *attr)
 {
+	int mask = IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+		   IB_QP_RQ_PSN;
 	struct rdma_ah_attr *ah = &attr->ah_attr;
 	u32 peer = end->peer - end->wire->ends;
 
@@ -464,29 +478,28 @@ static void to_rtr(struct kunit *test, struct wire_end *end,
 	attr->rq_psn = setup->psn[peer];
 	attr->max_dest_rd_atomic = setup->reads;
 	attr->min_rnr_timer = setup->rnr_timer;
+	if (setup->type == IB_QPT_RC)
+		mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
 	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr,
-				       IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
-				       IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-				       IB_QP_MAX_DEST_RD_ATOMIC |
-				       IB_QP_MIN_RNR_TIMER, NULL));
+			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
 }
 
 static void to_rts(struct kunit *test, struct wire_end *end,
 		   const struct wire_setup *setup, struct ib_qp_attr *attr)
 {
+	int mask = IB_QP_STATE | IB_QP_SQ_PSN;
+
 	attr->qp_state = IB_QPS_RTS;
 	attr->sq_psn = setup->psn[end - end->wire->ends];
 	attr->timeout = setup->timeout;
 	attr->retry_cnt = setup->retry_count;
 	attr->rnr_retry = setup->rnr_retry;
 	attr->max_rd_atomic = setup->reads;
+	if (setup->type == IB_QPT_RC)
+		mask |= IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			IB_QP_MAX_QP_RD_ATOMIC;
 	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr,
-				       IB_QP_STATE | IB_QP_SQ_PSN |
-				       IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				       IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC,
-				       NULL));
+			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
 }
 
 static void connect(struct kunit *test, struct wire_end *end,
@@ -514,13 +527,17 @@ static void free_packets(void *context)
 struct wire_setup wire_defaults(void)
 {
 	return (struct wire_setup) {
+		.type = IB_QPT_RC,
 		.mtu = IB_MTU_256,
 		.psn = { 0xfffffe, 0x7ffffe },
 		.retry_count = 7,
 		.rnr_retry = 7,
 		.rnr_timer = 1,
 		.reads = 4,
-		.access = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+		.access = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+			  IB_ACCESS_REMOTE_ATOMIC,
+		.mr_access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC,
 	};
 }
 
@@ -548,7 +565,8 @@ struct wire *wire_new(struct kunit *test, const struct wire_setup *setup)
 	for (i = 0; i < 2; i++) {
 		wire->ends[i].wire = wire;
 		wire->ends[i].peer = &wire->ends[!i];
-		make_end(test, &wire->ends[i], addresses[setup->ipv6][i]);
+		make_end(test, &wire->ends[i], setup,
+			 addresses[setup->ipv6][i]);
 	}
 	for (i = 0; i < 2; i++)
 		connect(test, &wire->ends[i], setup);

@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 /*
- * Two RC QPs, each on a device of its own, and a wire in memory between them
+ * Two connected QPs, each on a device of its own, and a wire in memory between them
  * that loses, doubles, delays and damages what the test wants it to.
  *
  * What a QP sends is queued; it arrives when the test lets it, in wire_run() or
@@ -101,6 +101,7 @@ struct wire_end {
 
 /**
  * struct wire_setup - how the QPs are connected
+ * @type: IB_QPT_RC or IB_QPT_UC
  * @ipv6: rather than IPv4
  * @whole_trains: trains arrive whole; faults do not apply then
  * @mtu: path MTU
@@ -109,10 +110,12 @@ struct wire_end {
  * @retry_count: how often to try again without progress
  * @rnr_retry: how often to try again after an RNR NAK
  * @rnr_timer: code of the delay that an RNR NAK asks for
- * @reads: RDMA READs at a time, both ways
+ * @reads: READs and atomics at a time, both ways
  * @access: IB_ACCESS_* that the QPs grant
+ * @mr_access: IB_ACCESS_* that the memory was registered with
  */
 struct wire_setup {
+	enum ib_qp_type type;
 	bool ipv6;
 	bool whole_trains;
 	enum ib_mtu mtu;
@@ -123,6 +126,7 @@ struct wire_setup {
 	u8 rnr_timer;
 	u8 reads;
 	int access;
+	int mr_access;
 };
 
 /**
@@ -154,6 +158,8 @@ struct wire {
  * @remote: offset in the peer's memory
  * @flags: IB_SEND_* besides IB_SEND_SIGNALED
  * @sges: pieces that the local memory is given in, 0 for one
+ * @compare_add: of an atomic, what is added, or what memory has to be
+ * @swap: of an atomic, what memory becomes
  * @bad_lkey: with a key of nothing
  * @bad_rkey: likewise
  */
@@ -165,6 +171,8 @@ struct wire_op {
 	u32 remote;
 	int flags;
 	u32 sges;
+	u64 compare_add;
+	u64 swap;
 	bool bad_lkey;
 	bool bad_rkey;
 };

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 OPS=send,send_imm,write,write_imm,read
+ATOMICS=fetch_add,compare_swap
 EDGES=0,1,2,3,mtu-1,mtu,mtu+1,64k
 LAYOUTS=one,odd,uneven,holes,many,tiny
 
@@ -48,6 +49,22 @@ check "RC: receives that come late (RNR)" \
 check "RC: a queue of one" \
 	integrity_pair --ops mix --sizes 2000 --depth 1 --count 14
 for family in -4 -6; do
+	check "RC: atomics are executed once and bring the old value (IPv${family#-})" \
+		integrity_pair $family --ops $ATOMICS --layouts one,tiny --count 60
+	check "UC: every operation at every edge of size (IPv${family#-})" \
+		integrity_pair $family --types uc --ops send,send_imm,write,write_imm \
+		--sizes $EDGES --layouts odd,uneven --count 12 --sample 2 --bytes 256k
+done
+check "RC: atomics among all other operations, 4 QPs, both directions" \
+	integrity_pair --ops all --sizes 100,5000 --layouts uneven,odd \
+	--qps 4 --flags bidir --count 45
+check "UC: operations mixed, 4 QPs, both directions" \
+	integrity_pair --types uc --ops push --sizes 100,5000 --qps 4 \
+	--flags bidir --count 40
+check "UC: inline data, events" \
+	integrity_pair --types uc --ops send,send_imm --sizes 1,400 \
+	--flags inline,events --count 40
+for family in -4 -6; do
 	check "UD: every edge of size (IPv${family#-})" \
 		integrity_pair $family --types ud --ops send,send_imm \
 		--sizes 0,1,2,3,mtu-1,mtu --layouts one,uneven --count 12
@@ -58,7 +75,10 @@ check "UD: 4 QPs, both directions, events" \
 
 single_packets
 check "RC: the same without segmentation offload" \
-	integrity_pair --ops $OPS --sizes mtu+1,64k --count 8 --bytes 256k
+	integrity_pair --ops $OPS,$ATOMICS --sizes mtu+1,64k --count 8 --bytes 256k
+check "UC: the same without segmentation offload" \
+	integrity_pair --types uc --ops send,write_imm --sizes mtu+1,64k \
+	--count 8 --bytes 256k
 
 a ip link set "$VETH_A" mtu 9000
 b ip link set "$VETH_B" mtu 9000

@@ -14,6 +14,13 @@ for op in write read send; do
 	check "ib_${op}_bw, 64 KiB" perftest "ib_${op}_bw" -n 100 -s 65536
 	check "ib_${op}_lat, 64 bytes" perftest "ib_${op}_lat" -n 100 -s 64
 done
+for type in FETCH_AND_ADD CMP_AND_SWAP; do
+	check "ib_atomic_bw, $type" perftest ib_atomic_bw -A $type -n 100
+done
+check "ib_atomic_lat" perftest ib_atomic_lat -n 100
+check "ib_write_bw over UC" perftest ib_write_bw -c UC -n 100 -s 65536
+check "ib_send_bw over UC" perftest ib_send_bw -c UC -n 100 -s 4096
+check "ib_write_lat over UC" perftest ib_write_lat -c UC -n 100 -s 64
 check "ib_write_bw over IPv6" perftest ib_write_bw -6 -n 100 -s 65536
 check "ib_write_bw in both directions, 4 QPs" \
 	perftest ib_write_bw -b -q 4 -n 50 -s 16384
@@ -53,6 +60,7 @@ pingpong()
 check "ibv_rc_pingpong" pingpong ibv_rc_pingpong -n 100
 check "ibv_rc_pingpong with events" pingpong ibv_rc_pingpong -e -n 100
 check "ibv_srq_pingpong" pingpong ibv_srq_pingpong -n 100
+check "ibv_uc_pingpong" pingpong ibv_uc_pingpong -n 100
 check "ibv_ud_pingpong" pingpong ibv_ud_pingpong -n 100 -s 1024
 
 finish

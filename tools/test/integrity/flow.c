@@ -45,11 +45,20 @@ void check_bytes(struct side *s, struct flow *f, const char *what, uint32_t i,
 		 const struct pieces *p, const uint8_t *slot, uint32_t skip,
 		 uint32_t slack, uint64_t key)
 {
-	uint32_t size = s->r->size;
-	long bad;
+	uint32_t size = round_size(s->r, i);
 
 	pattern_fill(s->expected, size, key);
 	poison(s->expected + size, slack);
+	check_expected(s, f, what, i, p, slot, skip, slack);
+}
+
+void check_expected(struct side *s, struct flow *f, const char *what, uint32_t i,
+		    const struct pieces *p, const uint8_t *slot, uint32_t skip,
+		    uint32_t slack)
+{
+	uint32_t size = round_size(s->r, i);
+	long bad;
+
 	pattern_gather(p, s->seen);
 	bad = first_difference(s->expected, s->seen + skip, size + slack);
 	if (bad >= 0)

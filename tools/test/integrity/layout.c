@@ -14,9 +14,16 @@ uint32_t slot_stride(uint32_t size)
 	return (need + 63) & ~63u;
 }
 
-uint32_t layout_offset(enum layout layout, uint32_t i)
+static uint32_t layout_offset(enum layout layout, uint32_t i)
 {
 	return GUARD + (layout == LAYOUT_ONE ? 0 : (i * 7 + 1) % 64);
+}
+
+uint32_t target_offset(const struct round *r, uint32_t i)
+{
+	uint32_t offset = layout_offset(r->rx_layout, i);
+
+	return op_is_atomic(round_op(r, i)) ? offset & ~7u : offset;
 }
 
 static int cut_even(uint32_t size, uint32_t *len)

@@ -181,7 +181,8 @@ static void usage(void)
 	     "ADDRESS: a path with a slash (UNIX socket) or host:port\n"
 	     "lists, comma separated; the rounds are their product:\n"
 	     "  --types   rc uc ud                               (rc)\n"
-	     "  --ops     send send_imm write write_imm read mix push (send)\n"
+	     "  --ops     send send_imm write write_imm read fetch_add compare_swap\n"
+	     "            mix push all                           (send)\n"
 	     "  --sizes   bytes, 64k, 8m, mtu, mtu-1, mtu+1      (4096)\n"
 	     "  --mtus    256 512 1024 2048 4096 auto            (auto)\n"
 	     "  --layouts one odd uneven holes many tiny         (one)\n"
@@ -287,20 +288,22 @@ static bool possible(const struct round *r)
 {
 	bool inlined = r->flags & ROUND_INLINE;
 
-	if (inlined && (r->size > 400 || r->op == OP_READ))
+	if (inlined && (r->size > 400 || op_fetches(r->op)))
 		return false;
 	if (r->flags & (ROUND_RNR | ROUND_SOLICITED) && r->op < OP_MIX &&
 	    !op_takes_recv(r->op))
 		return false;
 	if (r->qp_type == IBV_QPT_RC)
 		return !(r->flags & ROUND_LOSSY);
-	if (r->op == OP_READ || r->op >= OP_MIX)
+	if (op_fetches(r->op) || r->op == OP_MIX || r->op == OP_ALL ||
+	    r->flags & ROUND_RNR)
 		return false;
 	if (r->flags & ROUND_LOSSY && (r->size < 8 || !op_takes_recv(r->op) ||
 				       r->op == OP_WRITE_IMM))
 		return false;
+	/* No event tells of a write that has landed. */
 	if (r->qp_type == IBV_QPT_UC)
-		return true;
+		return !(r->flags & ROUND_EVENTS) || op_takes_recv(r->op);
 	return r->size <= r->mtu && (r->op == OP_SEND || r->op == OP_SEND_IMM);
 }
 

@@ -45,6 +45,23 @@ void pattern_gather(const struct pieces *p, uint8_t *buf)
 		memcpy(buf, p->addr[k], p->len[k]);
 }
 
+/* Every third comparison fails. */
+struct atomic pattern_atomic(enum op op, uint64_t key, uint32_t i)
+{
+	struct atomic atomic = { .swap = mix64(key) };
+	uint64_t original;
+
+	pattern_fill((uint8_t *)&original, sizeof(original), key);
+	if (op == OP_FETCH_ADD) {
+		atomic.compare_add = mix64(~key);
+		atomic.result = original + atomic.compare_add;
+	} else {
+		atomic.compare_add = original + (i % 3 == 2);
+		atomic.result = i % 3 == 2 ? original : atomic.swap;
+	}
+	return atomic;
+}
+
 void poison(uint8_t *slot, uint32_t stride)
 {
 	memset(slot, POISON, stride);

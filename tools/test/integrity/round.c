@@ -7,7 +7,8 @@
 #include "round.h"
 
 const char *const op_names[] = {
-	"send", "send_imm", "write", "write_imm", "read", "mix", "push", NULL
+	"send", "send_imm", "write", "write_imm", "read", "fetch_add",
+	"compare_swap", "mix", "push", "all", NULL
 };
 
 const char *const layout_names[] = {
@@ -56,6 +57,13 @@ enum op round_op(const struct round *r, uint32_t i)
 		OP_WRITE, OP_SEND, OP_WRITE_IMM, OP_WRITE, OP_SEND_IMM,
 	};
 
+	static const enum op all[] = {
+		OP_WRITE, OP_FETCH_ADD, OP_SEND, OP_READ, OP_COMPARE_SWAP,
+		OP_WRITE_IMM, OP_FETCH_ADD, OP_SEND_IMM, OP_READ,
+	};
+
+	if (r->op == OP_ALL)
+		return all[i % ARRAY_SIZE(all)];
 	if (r->op == OP_MIX)
 		return mix[i % ARRAY_SIZE(mix)];
 	if (r->op == OP_PUSH)
@@ -71,6 +79,21 @@ bool op_takes_recv(enum op op)
 bool op_has_imm(enum op op)
 {
 	return op == OP_SEND_IMM || op == OP_WRITE_IMM;
+}
+
+bool op_is_atomic(enum op op)
+{
+	return op == OP_FETCH_ADD || op == OP_COMPARE_SWAP;
+}
+
+bool op_fetches(enum op op)
+{
+	return op == OP_READ || op_is_atomic(op);
+}
+
+uint32_t round_size(const struct round *r, uint32_t i)
+{
+	return op_is_atomic(round_op(r, i)) ? sizeof(uint64_t) : r->size;
 }
 
 uint32_t round_imm(const struct round *r, uint32_t qp, uint32_t i)

@@ -26,8 +26,11 @@ enum op {
 	OP_WRITE,
 	OP_WRITE_IMM,
 	OP_READ,
-	OP_MIX,			/* all of them in turn */
-	OP_PUSH,		/* all but reads in turn */
+	OP_FETCH_ADD,		/* 8 bytes, whatever the round's size is */
+	OP_COMPARE_SWAP,
+	OP_MIX,			/* all but atomics in turn */
+	OP_PUSH,		/* all but reads and atomics in turn */
+	OP_ALL,			/* all of them in turn */
 	OP_COUNT
 };
 
@@ -86,6 +89,11 @@ const char *round_str(const struct round *r);
 enum op round_op(const struct round *r, uint32_t i);
 bool op_takes_recv(enum op op);
 bool op_has_imm(enum op op);
+bool op_is_atomic(enum op op);
+/* Does it bring something back? */
+bool op_fetches(enum op op);
+/* How many bytes message @i has. */
+uint32_t round_size(const struct round *r, uint32_t i);
 uint32_t round_imm(const struct round *r, uint32_t qp, uint32_t i);
 /* Is there a completion for request @i? */
 bool round_signaled(const struct round *r, uint32_t i);
@@ -94,7 +102,8 @@ bool round_signaled(const struct round *r, uint32_t i);
 uint32_t slot_stride(uint32_t size);
 void layout_pieces(struct pieces *p, enum layout layout, uint8_t *slot,
 		   uint32_t size, uint32_t i);
-uint32_t layout_offset(enum layout layout, uint32_t i);
+/* Where in its slot message @i of a remote operation lies. */
+uint32_t target_offset(const struct round *r, uint32_t i);
 
 /* pattern.c: bytes of message @i, which only it has */
 uint64_t pattern_key(const struct round *r, bool from_server, uint32_t qp,
@@ -102,6 +111,13 @@ uint64_t pattern_key(const struct round *r, bool from_server, uint32_t qp,
 void pattern_fill(uint8_t *buf, uint32_t size, uint64_t key);
 void pattern_scatter(const struct pieces *p, const uint8_t *buf);
 void pattern_gather(const struct pieces *p, uint8_t *buf);
+/* An atomic on the number that the pattern begins with */
+struct atomic {
+	uint64_t compare_add;
+	uint64_t swap;
+	uint64_t result;	/* what becomes of the number */
+};
+struct atomic pattern_atomic(enum op op, uint64_t key, uint32_t i);
 void poison(uint8_t *slot, uint32_t stride);
 /* -1 or the offset of the first byte that differs */
 long first_difference(const uint8_t *a, const uint8_t *b, size_t len);

@@ -34,9 +34,9 @@ static void recv_pieces(struct side *s, struct flow *f, uint32_t i,
 static void write_pieces(struct side *s, struct flow *f, uint32_t i,
 			 struct pieces *p)
 {
-	p->n = !!s->r->size;
-	p->len[0] = s->r->size;
-	p->addr[0] = rx_slot(s, f, i) + layout_offset(s->r->rx_layout, i);
+	p->len[0] = round_size(s->r, i);
+	p->n = !!p->len[0];
+	p->addr[0] = rx_slot(s, f, i) + target_offset(s->r, i);
 }
 
 static void post_recv(struct side *s, struct flow *f, uint32_t i)
@@ -61,10 +61,10 @@ static void prepare_memory(struct side *s, struct flow *f, uint32_t i)
 	struct pieces p;
 
 	poison(rx_slot(s, f, i), s->stride);
-	if (round_op(s->r, i) != OP_READ)
+	if (!op_fetches(round_op(s->r, i)))
 		return;
 	write_pieces(s, f, i, &p);
-	pattern_fill(s->expected, s->r->size,
+	pattern_fill(s->expected, round_size(s->r, i),
 		     pattern_key(s->r, !s->server, f->index, i));
 	pattern_scatter(&p, s->expected);
 }
@@ -195,6 +195,12 @@ static void verify_message(struct side *s, struct flow *f, uint32_t i,
 		recv_pieces(s, f, k, &p);
 		check_bytes(s, f, "receive", i, &p, rx_slot(s, f, k),
 			    grh_size(s), slack(k), key);
+	} else if (op_is_atomic(op)) {
+		struct atomic atomic = pattern_atomic(op, key, i);
+
+		write_pieces(s, f, i, &p);
+		memcpy(s->expected, &atomic.result, sizeof(atomic.result));
+		check_expected(s, f, "atomic", i, &p, rx_slot(s, f, i), 0, 0);
 	} else {
 		write_pieces(s, f, i, &p);
 		check_bytes(s, f, "write", i, &p, rx_slot(s, f, i), 0, 0, key);
@@ -238,6 +244,18 @@ void rx_completion(struct side *s, const struct ibv_wc *wc)
 	check_grh(s, f, i, i);
 }
 
+/* UC says that a write is over when it is still on its way. */
+static bool has_landed(struct side *s, struct flow *f, uint32_t i)
+{
+	struct pieces p;
+
+	write_pieces(s, f, i, &p);
+	pattern_fill(s->expected, s->r->size,
+		     pattern_key(s->r, !s->server, f->index, i));
+	pattern_gather(&p, s->seen);
+	return !memcmp(s->expected, s->seen, s->r->size);
+}
+
 /*
  * A write is visible once a later message has taken a receive, or its requester
  * saw it complete. A read's source must stay until the latter.
@@ -248,6 +266,9 @@ static bool verifiable(struct side *s, struct flow *f, uint32_t i)
 
 	if (op_takes_recv(op))
 		return i < f->rx.received;
+	if (s->r->qp_type == IBV_QPT_UC)
+		return i < f->rx.received ||
+		       (i < f->rx.announced && has_landed(s, f, i));
 	return i < f->rx.announced || (op == OP_WRITE && i < f->rx.received);
 }
 

@@ -45,7 +45,8 @@ static uint8_t *slots(struct side *s)
 static void create_memory(struct side *s)
 {
 	const struct round *r = s->r;
-	const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			   IBV_ACCESS_REMOTE_ATOMIC;
 
 	s->stride = slot_stride(r->size);
 	s->mem_size = (size_t)s->stride * r->depth * r->qps;
@@ -141,7 +142,8 @@ static void connect_qp(struct side *s, struct flow *f)
 	int err;
 
 	err = qp_to_init(f->qp, IBV_ACCESS_LOCAL_WRITE |
-			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			 IBV_ACCESS_REMOTE_ATOMIC);
 	if (err)
 		fail(s, "to INIT: %s", strerror(err));
 	err = qp_to_rtr(f->qp, s->port, &f->path);

@@ -102,5 +102,9 @@ void fill_sges(struct ibv_sge *sge, const struct pieces *p, uint32_t lkey);
 void check_bytes(struct side *s, struct flow *f, const char *what, uint32_t i,
 		 const struct pieces *p, const uint8_t *slot, uint32_t skip,
 		 uint32_t slack, uint64_t key);
+/* Likewise, of bytes in s->expected. */
+void check_expected(struct side *s, struct flow *f, const char *what, uint32_t i,
+		    const struct pieces *p, const uint8_t *slot, uint32_t skip,
+		    uint32_t slack);
 
 #endif

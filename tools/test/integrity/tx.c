@@ -18,7 +18,7 @@ static void fill_slot(struct side *s, struct flow *f, uint32_t i,
 	uint8_t *slot = tx_slot(s, f, i);
 
 	poison(slot, s->stride);
-	if (round_op(s->r, i) == OP_READ)
+	if (op_fetches(round_op(s->r, i)))
 		return;
 	pattern_fill(s->expected, s->r->size,
 		     pattern_key(s->r, s->server, f->index, i));
@@ -45,6 +45,10 @@ static enum ibv_wr_opcode wr_opcode(enum op op)
 		return IBV_WR_RDMA_WRITE;
 	case OP_WRITE_IMM:
 		return IBV_WR_RDMA_WRITE_WITH_IMM;
+	case OP_FETCH_ADD:
+		return IBV_WR_ATOMIC_FETCH_AND_ADD;
+	case OP_COMPARE_SWAP:
+		return IBV_WR_ATOMIC_CMP_AND_SWP;
 	default:
 		return IBV_WR_RDMA_READ;
 	}
@@ -53,6 +57,9 @@ static enum ibv_wr_opcode wr_opcode(enum op op)
 static void fill_target(struct side *s, struct flow *f, uint32_t i,
 			struct ibv_send_wr *wr)
 {
+	enum op op = round_op(s->r, i);
+	uint64_t target;
+
 	if (s->r->qp_type == IBV_QPT_UD) {
 		wr->wr.ud.ah = f->ah;
 		wr->wr.ud.remote_qpn = f->remote_qpn;
@@ -60,20 +67,31 @@ static void fill_target(struct side *s, struct flow *f, uint32_t i,
 		return;
 	}
 	/* The peer's slots lie as ours do. */
-	wr->wr.rdma.remote_addr = f->remote_addr +
-		(uint64_t)(i % s->r->depth) * s->stride +
-		layout_offset(s->r->rx_layout, i);
-	wr->wr.rdma.rkey = f->remote_rkey;
+	target = f->remote_addr + (uint64_t)(i % s->r->depth) * s->stride +
+		 target_offset(s->r, i);
+	if (op_is_atomic(op)) {
+		struct atomic atomic = pattern_atomic(op,
+			pattern_key(s->r, s->server, f->index, i), i);
+
+		wr->wr.atomic.remote_addr = target;
+		wr->wr.atomic.rkey = f->remote_rkey;
+		wr->wr.atomic.compare_add = atomic.compare_add;
+		wr->wr.atomic.swap = atomic.swap;
+	} else {
+		wr->wr.rdma.remote_addr = target;
+		wr->wr.rdma.rkey = f->remote_rkey;
+	}
 }
 
 static void fill_wr(struct side *s, struct flow *f, uint32_t i,
 		    struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
 	enum op op = round_op(s->r, i);
-	bool is_inline = s->r->flags & ROUND_INLINE && op != OP_READ;
+	bool is_inline = s->r->flags & ROUND_INLINE && !op_fetches(op);
 	struct pieces p;
 
-	layout_pieces(&p, s->r->tx_layout, tx_slot(s, f, i), s->r->size, i);
+	layout_pieces(&p, s->r->tx_layout, tx_slot(s, f, i),
+		      round_size(s->r, i), i);
 	fill_slot(s, f, i, &p);
 	/* Inline data has no key: whatever stands there is not looked at. */
 	fill_sges(sge, &p, is_inline ? 0xdeadbeef : s->tx_mr->lkey);
@@ -97,7 +115,7 @@ static void spoil_inline(struct side *s, struct flow *f, uint32_t i, int n)
 	if (!(s->r->flags & ROUND_INLINE))
 		return;
 	for (; n; n--, i++)
-		if (round_op(s->r, i) != OP_READ)
+		if (!op_fetches(round_op(s->r, i)))
 			poison(tx_slot(s, f, i), s->stride);
 }
 
@@ -135,19 +153,25 @@ static enum ibv_wc_opcode wc_opcode(enum op op)
 	case OP_WRITE:
 	case OP_WRITE_IMM:
 		return IBV_WC_RDMA_WRITE;
+	case OP_FETCH_ADD:
+		return IBV_WC_FETCH_ADD;
+	case OP_COMPARE_SWAP:
+		return IBV_WC_COMP_SWAP;
 	default:
 		return IBV_WC_RDMA_READ;
 	}
 }
 
-static void verify_read(struct side *s, struct flow *f, uint32_t i)
+/* A read brings the pattern, an atomic the number that it begins with. */
+static void verify_fetched(struct side *s, struct flow *f, uint32_t i)
 {
 	struct pieces p;
 
-	if (round_op(s->r, i) != OP_READ)
+	if (!op_fetches(round_op(s->r, i)))
 		return;
-	layout_pieces(&p, s->r->tx_layout, tx_slot(s, f, i), s->r->size, i);
-	check_bytes(s, f, "read", i, &p, tx_slot(s, f, i), 0, 0,
+	layout_pieces(&p, s->r->tx_layout, tx_slot(s, f, i),
+		      round_size(s->r, i), i);
+	check_bytes(s, f, "result", i, &p, tx_slot(s, f, i), 0, 0,
 		    pattern_key(s->r, s->server, f->index, i));
 }
 
@@ -172,9 +196,9 @@ static void check_metadata(struct side *s, struct flow *f, uint32_t i,
 	if (wc->opcode != wc_opcode(op))
 		fail(s, "send completion %u: expected opcode %s, seen %s", i,
 		     wc_opcode_str(wc_opcode(op)), wc_opcode_str(wc->opcode));
-	if (op == OP_READ && wc->byte_len != s->r->size)
-		fail(s, "read completion %u: expected byte_len %u, seen %u", i,
-		     s->r->size, wc->byte_len);
+	if (op_fetches(op) && wc->byte_len != round_size(s->r, i))
+		fail(s, "send completion %u: expected byte_len %u, seen %u", i,
+		     round_size(s->r, i), wc->byte_len);
 }
 
 void tx_completion(struct side *s, const struct ibv_wc *wc)
@@ -189,5 +213,5 @@ void tx_completion(struct side *s, const struct ibv_wc *wc)
 	i = next_signaled(s, f);
 	check_metadata(s, f, i, wc);
 	while (f->tx.completed <= i)
-		verify_read(s, f, f->tx.completed++);
+		verify_fetched(s, f, f->tx.completed++);
 }

@@ -20,6 +20,12 @@ for family in -4 -6; do
 	check "$over: operations mixed, both directions, 2 QPs" \
 		integrity_pair $family --ops mix --sizes 100,5000 --qps 2 \
 		--flags bidir --count 56
+	check "$over: atomics" \
+		integrity_pair $family --ops fetch_add,compare_swap --count 60
+	check "$over: UC" \
+		integrity_pair $family --types uc \
+		--ops send,send_imm,write,write_imm --sizes 0,1,mtu+1,20000 \
+		--layouts odd,uneven --count 14 --sample 2
 	check "$over: UD" \
 		integrity_pair $family --types ud --ops send,send_imm \
 		--sizes 0,1,mtu-1,mtu --count 20
@@ -33,6 +39,8 @@ for op in write read send; do
 	check "$over: ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
 	check "$over: ib_${op}_lat" perftest "ib_${op}_lat" -n 200 -s 64
 done
+check "$over: ib_atomic_bw" perftest ib_atomic_bw -n 200
+check "$over: ib_write_bw over UC" perftest ib_write_bw -c UC -n 100 -s 4096
 for ip in "$IP4_A" "$IP6_A"; do
 	READY=ready_cm check "$over: rping to $ip" pair \
 		rping -s -a "$ip" -C 10 -V -- rping -c -a "$ip" -C 10 -V

@@ -247,3 +247,137 @@ int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 {
 	return access_memory(access, copy_piece, &buffer);
 }
+
+/* The operands of an operation on a number, and what it was */
+struct number {
+	u64 compare;
+	u64 swap_add;
+	u64 original;
+};
+
+/*
+ * Addresses are what the owner of a region wants them to be, so what counts as
+ * well is where the bytes are: a locked operation across cache lines stops all
+ * CPUs, or traps.
+ */
+static bool is_number(const void *piece, u32 length)
+{
+	return length == sizeof(atomic64_t) &&
+	       IS_ALIGNED((uintptr_t)piece, sizeof(atomic64_t));
+}
+
+static int compare_swap_piece(void *piece, u32 length, void *context)
+{
+	struct number *number = context;
+
+	if (!is_number(piece, length))
+		return -EINVAL;
+	number->original = atomic64_cmpxchg(piece, number->compare,
+					    number->swap_add);
+	return 0;
+}
+
+static int fetch_add_piece(void *piece, u32 length, void *context)
+{
+	struct number *number = context;
+
+	if (!is_number(piece, length))
+		return -EINVAL;
+	number->original = atomic64_fetch_add(number->swap_add, piece);
+	return 0;
+}
+
+static int store_piece(void *piece, u32 length, void *context)
+{
+	struct number *number = context;
+
+	if (!is_number(piece, length))
+		return -EINVAL;
+	atomic64_set(piece, number->swap_add);
+	return 0;
+}
+
+static __always_inline int access_number(const struct roce_access *access,
+					 piece_action action,
+					 struct number *number)
+{
+	if (!IS_ALIGNED(access->address, sizeof(atomic64_t)))
+		return -EINVAL;
+	return access_memory(access, action, number);
+}
+
+/**
+ * roce_access_compare_swap() - replace a number if it is a certain one
+ * @access: what is wanted, 8 bytes
+ * @compare: what the number has to be
+ * @swap: what it becomes then
+ * @original: set to what it was
+ *
+ * Atomically with respect to all that access the number atomically, the CPU
+ * included where it has such operations on 64 bits (IBA volume 1, 9.4.5).
+ * RCU read side.
+ *
+ * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ */
+int roce_access_compare_swap(const struct roce_access *access, u64 compare,
+			     u64 swap, u64 *original)
+{
+	struct number number = { .compare = compare, .swap_add = swap };
+	int err = access_number(access, compare_swap_piece, &number);
+
+	*original = number.original;
+	return err;
+}
+
+/**
+ * roce_access_fetch_add() - add to a number
+ * @access: what is wanted, 8 bytes
+ * @add: modulo 2^64
+ * @original: set to what the number was
+ *
+ * As roce_access_compare_swap().
+ *
+ * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ */
+int roce_access_fetch_add(const struct roce_access *access, u64 add,
+			  u64 *original)
+{
+	struct number number = { .swap_add = add };
+	int err = access_number(access, fetch_add_piece, &number);
+
+	*original = number.original;
+	return err;
+}
+
+/**
+ * roce_access_store() - write a number in one
+ * @access: what is wanted, 8 bytes
+ * @number: as it is in memory
+ *
+ * As roce_access_compare_swap().
+ *
+ * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ */
+int roce_access_store(const struct roce_access *access, u64 number)
+{
+	struct number stored = { .swap_add = number };
+
+	return access_number(access, store_piece, &stored);
+}
+
+/**
+ * roce_access_flush() - make visible to all what was written
+ * @access: what is wanted; of a whole region if there are no bytes
+ *
+ * RCU read side.
+ *
+ * Return: 0 or -EACCES.
+ */
+int roce_access_flush(const struct roce_access *access)
+{
+	int err = access_memory(access, NULL, NULL);
+
+	/* Before the response that says so is sent. */
+	wmb();
+	return err;
+}

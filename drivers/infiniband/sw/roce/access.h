@@ -27,5 +27,11 @@ int roce_access_read(const struct roce_access *access, struct roce_train *train)
 int roce_access_write(const struct roce_access *access,
 		      const struct sk_buff *skb, unsigned int offset);
 int roce_access_copy_to(const struct roce_access *access, const void *buffer);
+int roce_access_compare_swap(const struct roce_access *access, u64 compare,
+			     u64 swap, u64 *original);
+int roce_access_fetch_add(const struct roce_access *access, u64 add,
+			  u64 *original);
+int roce_access_store(const struct roce_access *access, u64 number);
+int roce_access_flush(const struct roce_access *access);
 
 #endif /* ROCE_ACCESS_H */

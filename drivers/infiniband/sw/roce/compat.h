@@ -14,6 +14,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_user_rxe.h>
 
 /**
  * struct roce_bh - work that runs soon in softirq context, never twice at a time
@@ -105,6 +106,44 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 }
 #endif
+
+/*
+ * FLUSH and ATOMIC WRITE, by their numbers in the user ABI of kernels that have
+ * them. The others offer them to nobody.
+ */
+#ifndef ROCE_HAVE_FLUSH
+#define ROCE_HAVE_FLUSH			0
+#define IB_WR_FLUSH			14
+#define IB_WR_ATOMIC_WRITE		15
+#define IB_WC_FLUSH			8
+#define IB_WC_ATOMIC_WRITE		9
+#define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
+#define IB_ACCESS_FLUSH_PERSISTENT	BIT(9)
+#define IB_DEVICE_FLUSH_GLOBAL		0
+#define IB_DEVICE_ATOMIC_WRITE		0
+#endif
+
+/**
+ * struct roce_flush_wr - wr.flush of a struct rxe_send_wr that has it
+ * @remote_address: of the first byte
+ * @reserved: of the length, which stands elsewhere, too
+ * @rkey: of the region
+ * @placement: ROCE_FLUSH_GLOBAL, ROCE_FLUSH_PERSISTENT
+ * @selectivity: ROCE_FLUSH_RANGE or ROCE_FLUSH_REGION, shifted
+ */
+struct roce_flush_wr {
+	u64 remote_address;
+	u32 reserved;
+	u32 rkey;
+	u8 placement;
+	u8 selectivity;
+};
+
+static inline const struct roce_flush_wr *
+roce_flush_wr(const struct rxe_send_wr *wr)
+{
+	return (const struct roce_flush_wr *)&wr->wr;
+}
 
 #ifdef ROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get(ibdev, address, size, access) \

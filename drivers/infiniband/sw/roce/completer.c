@@ -4,10 +4,10 @@
  * volume 1, 9.7.5.2 and 9.7.6). It is part of the requester's engine and works
  * on its state.
  *
- * An acknowledgment of a PSN stands for all before it. A READ is only ever
- * acknowledged by its responses, so if anything later is acknowledged while a
- * response is missing, then responses were lost: an implied NAK, and the
- * missing ones are asked for again.
+ * An acknowledgment of a PSN stands for all before it. A READ or an atomic is
+ * only ever acknowledged by its responses, so if anything later is acknowledged
+ * while a response is missing, then responses were lost: an implied NAK, and
+ * the missing ones are asked for again.
  */
 #include "qp.h"
 #include "sge.h"
@@ -43,19 +43,15 @@ static void pull_cursor(struct roce_requester *requester)
 	requester->current_request = requester->completed;
 }
 
-static void complete_oldest(struct roce_qp *qp, struct roce_request *request)
+static void complete_oldest(struct roce_qp *qp)
 {
-	struct roce_requester *requester = &qp->requester;
-
-	if (request->opcode == IB_WR_RDMA_READ && requester->reads)
-		requester->reads--;
 	roce_request_complete(qp, IB_WC_SUCCESS);
 	roce_requester_complete_local(qp);
 }
 
 /*
  * Everything before @psn has arrived at the responder. False if that cannot be
- * said of a READ in between.
+ * said of a READ or an atomic in between.
  */
 static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 {
@@ -70,7 +66,7 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 		request = oldest_request(requester);
 		if (!request)
 			break;
-		if (request->opcode == IB_WR_RDMA_READ) {
+		if (roce_request_has_response(request)) {
 			whole = false;
 			break;
 		}
@@ -80,7 +76,7 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 			break;
 		}
 		requester->unacked_psn = end;
-		complete_oldest(qp, request);
+		complete_oldest(qp);
 	}
 
 	if (requester->unacked_psn != before)
@@ -197,14 +193,57 @@ static void receive_acknowledge(struct roce_qp *qp,
 		negative_acknowledge(qp, packet->syndrome);
 }
 
-static void receive_read_response(struct roce_qp *qp,
-				  const struct roce_packet *packet)
+static struct roce_sge_walk walk_request(const struct roce_qp *qp,
+					 const struct roce_request *request,
+					 u64 offset, u32 length)
 {
+	return (struct roce_sge_walk) {
+		.pd = roce_qp_pd(qp),
+		.sge = request->sge,
+		.sges = request->sges,
+		.offset = offset,
+		.left = length,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+/* FLUSH and ATOMIC WRITE are answered by the response of an empty READ. */
+static enum ib_wc_status take_read_response(struct roce_qp *qp,
+					    const struct roce_request *request,
+					    const struct roce_packet *packet)
+{
+	u32 offset = roce_psn_add(packet->psn, -request->first_psn) * qp->mtu;
+	u32 expected = request->opcode != IB_WR_RDMA_READ ? 0 :
+		       min(request->length - offset, qp->mtu);
+	struct roce_sge_walk walk = walk_request(qp, request, offset,
+						 packet->payload);
+
+	if (packet->payload != expected)
+		return IB_WC_BAD_RESP_ERR;
+	return roce_sge_scatter(&walk, packet->skb, packet->offset) ?
+	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+}
+
+/* What was in memory: a number, so it comes in our byte order. */
+static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
+					      const struct roce_request *request,
+					      const struct roce_packet *packet)
+{
+	u64 original = packet->original;
+	struct roce_sge_walk walk = walk_request(qp, request, 0,
+						 sizeof(original));
+
+	return roce_sge_scatter_buffer(&walk, &original) ?
+	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+}
+
+static void receive_response(struct roce_qp *qp,
+			     const struct roce_packet *packet)
+{
+	bool atomic = packet->info->flags & ROCE_IS_ATOMIC;
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
-	struct roce_sge_walk walk;
-	u32 index, expected;
-	bool last;
+	enum ib_wc_status status;
 
 	if (!acknowledge_until(qp, packet->psn)) {
 		implied_nak(qp);
@@ -212,38 +251,22 @@ static void receive_read_response(struct roce_qp *qp,
 	}
 	request = oldest_request(requester);
 	if (requester->unacked_psn != packet->psn || !request ||
-	    request->opcode != IB_WR_RDMA_READ) {
+	    !roce_request_has_response(request) ||
+	    roce_request_is_atomic(request) != atomic) {
 		roce_drop(qp, rx_dropped_unexpected_ack, packet);
 		return;
 	}
 
-	index = roce_psn_add(packet->psn, -request->first_psn);
-	last = index == request->packets - 1;
-	expected = last ? request->length - index * qp->mtu : qp->mtu;
-	if (packet->payload != expected) {
-		roce_requester_fail(qp, IB_WC_BAD_RESP_ERR);
+	status = atomic ? take_atomic_response(qp, request, packet) :
+			  take_read_response(qp, request, packet);
+	if (status != IB_WC_SUCCESS) {
+		roce_requester_fail(qp, status);
 		return;
 	}
-	walk = (struct roce_sge_walk) {
-		.pd = roce_qp_pd(qp),
-		.sge = request->sge,
-		.sges = request->sges,
-		.offset = (u64)index * qp->mtu,
-		.left = packet->payload,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-	if (roce_sge_scatter(&walk, packet->skb, packet->offset)) {
-		roce_requester_fail(qp, IB_WC_LOC_PROT_ERR);
-		return;
-	}
-
 	requester->unacked_psn = roce_psn_add(packet->psn, 1);
 	roce_requester_progressed(qp);
-	if (last)
-		complete_oldest(qp, request);
-	else if (packet->info->flags & ROCE_IS_LAST && requester->reads)
-		/* The end of a piece; the next piece is a request of its own. */
-		requester->reads--;
+	if (requester->unacked_psn == end_psn(request))
+		complete_oldest(qp);
 	pull_cursor(requester);
 }
 
@@ -266,8 +289,8 @@ static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
 		return;
 	}
 
-	if (packet->info->flags & ROCE_IS_READ)
-		receive_read_response(qp, packet);
+	if (packet->info->flags & (ROCE_IS_READ | ROCE_IS_ATOMIC))
+		receive_response(qp, packet);
 	else
 		receive_acknowledge(qp, packet);
 }

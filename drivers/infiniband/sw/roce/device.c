@@ -127,9 +127,13 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_MEM_WINDOW |
-				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				 IB_DEVICE_ATOMIC_WRITE |
+				 IB_DEVICE_FLUSH_GLOBAL;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
-	attr->atomic_cap = IB_ATOMIC_NONE;
+	/* Where 64 bits take a lock, the CPU's own instructions do not know it. */
+	attr->atomic_cap = IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ?
+			   IB_ATOMIC_HCA : IB_ATOMIC_GLOB;
 	attr->local_ca_ack_delay = LOCAL_ACK_DELAY;
 	attr->page_size_cap = PAGE_SIZE;
 	attr->max_pkeys = 1;

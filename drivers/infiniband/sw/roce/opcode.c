@@ -15,6 +15,7 @@
 
 #define BTH		sizeof(struct roce_bth)
 #define DETH		sizeof(struct roce_deth)
+#define FETH		sizeof(struct roce_feth)
 #define RETH		sizeof(struct roce_reth)
 #define AETH		sizeof(struct roce_aeth)
 #define ATOMIC_ETH	sizeof(struct roce_atomic_eth)
@@ -72,6 +73,12 @@ static const struct roce_opcode_info opcodes[256] = {
 	},
 	[RC(SEND_ONLY_INVALIDATE)] = {
 		ONLY | SENDING | ROCE_HAS_INVALIDATE, BTH + IMMEDIATE
+	},
+	[RC(FLUSH)] = {
+		ONLY | ROCE_IS_FLUSH | ROCE_HAS_FETH | ROCE_HAS_RETH, BTH + FETH + RETH
+	},
+	[RC(ATOMIC_WRITE)] = {
+		ONLY | ROCE_IS_ATOMIC_WRITE | ROCE_HAS_RETH | ROCE_HAS_PAYLOAD, BTH + RETH
 	},
 
 	[UC(SEND_FIRST)] = { FIRST | SENDING, BTH },

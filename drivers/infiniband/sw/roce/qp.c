@@ -94,6 +94,7 @@ static int check_init_attr(const struct ib_qp_init_attr *init,
 
 	switch (init->qp_type) {
 	case IB_QPT_RC:
+	case IB_QPT_UC:
 	case IB_QPT_UD:
 		break;
 	case IB_QPT_GSI:
@@ -341,7 +342,7 @@ static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mas
 /* What modify_qp has to allocate before it can no longer fail */
 struct new_parts {
 	struct roce_av av;
-	struct roce_read *reads;
+	struct roce_resource *resources;
 };
 
 static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
@@ -350,16 +351,16 @@ static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 	int err;
 
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
-		parts->reads = kcalloc(attr->max_dest_rd_atomic,
-				       sizeof(*parts->reads),
-				       GFP_KERNEL_ACCOUNT);
-		if (!parts->reads)
+		parts->resources =
+			kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
+				sizeof(*parts->resources), GFP_KERNEL_ACCOUNT);
+		if (!parts->resources)
 			return -ENOMEM;
 	}
 	if (mask & IB_QP_AV) {
 		err = roce_av_init(&parts->av, qp->dev, &attr->ah_attr);
 		if (err) {
-			kfree(parts->reads);
+			kfree(parts->resources);
 			return err;
 		}
 	}
@@ -410,7 +411,7 @@ static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 						       qp->attr.dest_qp_num);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-		roce_responder_set_reads(qp, parts->reads);
+		roce_responder_set_resources(qp, parts->resources);
 	}
 }
 
@@ -506,7 +507,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			enter_state(qp, attr, mask, from, to);
 	} else {
 		roce_av_release(&parts.av);
-		kfree(parts.reads);
+		kfree(parts.resources);
 		err = -EINVAL;
 	}
 

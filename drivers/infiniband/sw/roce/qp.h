@@ -11,11 +11,14 @@
  * @opcode: what to do
  * @flags: IB_SEND_*
  * @status: IB_WC_SUCCESS, or what is wrong with it
- * @length: bytes of the message
+ * @length: bytes of the message; of a FLUSH, those to be flushed
  * @first_psn: PSN of its first packet
  * @packets: PSNs that it takes; for a READ those of the response
- * @remote_address: of RDMA
- * @rkey: of RDMA
+ * @flush: of a FLUSH, ROCE_FLUSH_*
+ * @remote_address: of RDMA and atomics
+ * @rkey: of RDMA and atomics
+ * @swap_add: of an atomic, what memory is to become, or what is added
+ * @compare: of an atomic, what memory has to be
  * @immediate: as it goes on the wire
  * @invalidate: key that SEND with invalidate or a local invalidate takes away
  * @registration: of REG_MR
@@ -40,8 +43,11 @@ struct roce_request {
 	u32 length;
 	u32 first_psn;
 	u32 packets;
+	u32 flush;
 	u64 remote_address;
 	u32 rkey;
+	u64 swap_add;
+	u64 compare;
 	union {
 		__be32 immediate;
 		u32 invalidate;
@@ -59,6 +65,21 @@ struct roce_request {
 		DECLARE_FLEX_ARRAY(u8, inline_data);
 	};
 };
+
+static inline bool roce_request_is_atomic(const struct roce_request *request)
+{
+	return request->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       request->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/** roce_request_has_response() - more than an acknowledgment comes back */
+static inline bool roce_request_has_response(const struct roce_request *request)
+{
+	return request->opcode == IB_WR_RDMA_READ ||
+	       request->opcode == IB_WR_FLUSH ||
+	       request->opcode == IB_WR_ATOMIC_WRITE ||
+	       roce_request_is_atomic(request);
+}
 
 /**
  * struct roce_requester - the half of a QP that sends requests
@@ -78,7 +99,9 @@ struct roce_request {
  * @next_psn: first PSN of the request that is fetched next
  * @recovery_psn: limit_psn when the cursor went back; the window is small until
  *	all before it is acknowledged
- * @reads: RDMA READ requests on the wire that wait for their responses
+ * @asked: READ and atomic requests that were sent and wait for their responses
+ * @asked_first: the oldest of them in @asked_end
+ * @asked_end: one past the PSN of the last response of each
  * @ack_request_psn: of the last packet with AckReq
  * @recovering: went back and saw no progress since; further signs of the same
  *	gap are ignored
@@ -108,7 +131,9 @@ struct roce_requester {
 	u32 unacked_psn;
 	u32 next_psn;
 	u32 recovery_psn;
-	u32 reads;
+	u32 asked;
+	u32 asked_first;
+	u32 asked_end[ROCE_MAX_RD_ATOMIC];
 	u32 ack_request_psn;
 	bool recovering;
 	u8 retries;
@@ -123,20 +148,32 @@ struct roce_requester {
 };
 
 /**
- * struct roce_read - an RDMA READ request that the responder is answering
- * @psn: of the next response
- * @first_psn: of the first response
- * @packets: responses still to be sent
- * @address: of the next byte
- * @length: bytes still to be sent
- * @rkey: of the memory
+ * struct roce_resource - what the responder knows of a READ, an atomic or the like
+ * @kind: ROCE_IS_READ, ROCE_IS_ATOMIC, ROCE_IS_FLUSH or ROCE_IS_ATOMIC_WRITE
+ * @psn: of its first response
+ * @packets: responses that it has, 0 if the resource was never used
+ * @original: of an atomic, what was in memory
+ * @left: responses still to be sent
+ * @next_psn: of the next one
+ * @begin: the next one is the first that answers the request
+ * @address: of a READ, where its next byte is
+ * @length: of a READ, bytes still to be sent
+ * @rkey: of a READ
  * @msn: of the request
  * @repeated: the requester asked for it again
+ *
+ * The IBA calls them responder resources. A request stays known when it has been
+ * answered, until its place is taken. So an atomic that is asked for again is
+ * answered again, from here, and not executed again.
  */
-struct roce_read {
+struct roce_resource {
+	u32 kind;
 	u32 psn;
-	u32 first_psn;
 	u32 packets;
+	u64 original;
+	u32 left;
+	u32 next_psn;
+	bool begin;
 	u64 address;
 	u32 length;
 	u32 rkey;
@@ -166,9 +203,10 @@ struct roce_read {
  * @established: the first packet was reported to the consumer
  * @last_wqe_reported: in the error state, with a shared receive queue: the
  *	consumer knows that no receive completes any more
- * @reads: requests being answered, in the order of their PSNs
- * @read_head: the one in work
- * @read_count: how many
+ * @resources: the last READs and atomics, as many as a power of two
+ * @resource_mask: their number - 1
+ * @answered: the first resource that may have responses left; free running
+ * @taken: the resource that is taken next; free running
  * @stalled: waits for @wait_timer, the netdev took no more
  * @stalls: in a row
  * @wait_timer: of a stall; polls the receive queue of a QP in the error state
@@ -193,9 +231,10 @@ struct roce_responder {
 	bool failed;
 	bool established;
 	bool last_wqe_reported;
-	struct roce_read *reads;
-	u32 read_head;
-	u32 read_count;
+	struct roce_resource *resources;
+	u32 resource_mask;
+	u32 answered;
+	u32 taken;
 	struct timer_list wait_timer;
 	bool stalled;
 	u32 stalls;
@@ -270,9 +309,17 @@ static inline bool roce_qp_is_datagram(const struct roce_qp *qp)
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
+/** roce_qp_is_reliable() - what it sends is acknowledged, and sent again if not */
+static inline bool roce_qp_is_reliable(const struct roce_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_RC;
+}
+
 static inline enum roce_service roce_qp_service(const struct roce_qp *qp)
 {
-	return roce_qp_is_datagram(qp) ? ROCE_SERVICE_UD : ROCE_SERVICE_RC;
+	if (roce_qp_is_datagram(qp))
+		return ROCE_SERVICE_UD;
+	return roce_qp_is_reliable(qp) ? ROCE_SERVICE_RC : ROCE_SERVICE_UC;
 }
 
 /* qp.c */
@@ -323,7 +370,8 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb);
 /* responder.c */
 int roce_responder_init(struct roce_qp *qp);
 void roce_responder_start(struct roce_qp *qp);
-void roce_responder_set_reads(struct roce_qp *qp, struct roce_read *reads);
+void roce_responder_set_resources(struct roce_qp *qp,
+				  struct roce_resource *resources);
 void roce_responder_reset(struct roce_qp *qp);
 void roce_responder_destroy(struct roce_qp *qp);
 void roce_responder_stop(struct roce_qp *qp);

@@ -60,16 +60,22 @@ static u32 requests_waiting(const struct roce_qp *qp)
 
 static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode)
 {
+	/* Not all kernels have them, so they are no cases. */
+	if (opcode == IB_WR_FLUSH || opcode == IB_WR_ATOMIC_WRITE)
+		return ROCE_HAVE_FLUSH && roce_qp_is_reliable(qp);
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
 		return true;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
 		return !roce_qp_is_datagram(qp);
+	case IB_WR_RDMA_READ:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return roce_qp_is_reliable(qp);
 	/* Programs have windows, kernel consumers have fast registration. */
 	case IB_WR_BIND_MW:
 		return !roce_qp_is_datagram(qp) && roce_qp_is_user(qp);
@@ -87,6 +93,17 @@ static u64 sge_length(const struct ib_sge *sge, u32 sges)
 	while (sges--)
 		length += (sge++)->length;
 	return length;
+}
+
+static void set_operands(struct roce_request *request, u64 compare_add, u64 swap)
+{
+	if (request->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		request->compare = compare_add;
+		request->swap_add = swap;
+	} else {
+		request->compare = 0;
+		request->swap_add = compare_add;
+	}
 }
 
 /* What of a program's work request depends on the opcode, for connected QPs */
@@ -108,12 +125,57 @@ static void copy_operation(const struct rxe_send_wr *wr,
 			.length = wr->wr.mw.length,
 		};
 		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		request->remote_address = wr->wr.atomic.remote_addr;
+		request->rkey = wr->wr.atomic.rkey;
+		set_operands(request, wr->wr.atomic.compare_add,
+			     wr->wr.atomic.swap);
+		break;
 	default:
 		request->immediate = wr->ex.imm_data;
 		request->remote_address = wr->wr.rdma.remote_addr;
 		request->rkey = wr->wr.rdma.rkey;
 		break;
 	}
+}
+
+static enum ib_wc_status copy_flush(const struct rxe_send_wqe *wqe,
+				    struct roce_request *request)
+{
+	const struct roce_flush_wr *wr = roce_flush_wr(&wqe->wr);
+
+	if (wr->placement & ~ROCE_FLUSH_PLACEMENT_MASK ||
+	    wr->selectivity > ROCE_FLUSH_SELECTIVITY_MASK >>
+			      ROCE_FLUSH_SELECTIVITY_SHIFT)
+		return IB_WC_LOC_QP_OP_ERR;
+	request->flags &= ~IB_SEND_INLINE;
+	request->sges = 0;
+	request->length = wqe->dma.length;
+	request->remote_address = wr->remote_address;
+	request->rkey = wr->rkey;
+	request->flush = wr->placement |
+			 wr->selectivity << ROCE_FLUSH_SELECTIVITY_SHIFT;
+	return IB_WC_SUCCESS;
+}
+
+/* Its 8 bytes stand where inline data does, whatever room that was given. */
+static enum ib_wc_status copy_atomic_write(const struct roce_qp *qp,
+					   const struct rxe_send_wqe *wqe,
+					   const struct rxe_send_wqe *shared,
+					   struct roce_request *request)
+{
+	if (qp->requester.slot_size < sizeof(*request) + sizeof(u64) ||
+	    qp->requester.ring.element_size < sizeof(*wqe) + sizeof(u64))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->dma.length != sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
+	request->flags |= IB_SEND_INLINE;
+	request->sges = 0;
+	request->length = sizeof(u64);
+	roce_ring_copy(request->inline_data, shared->dma.inline_data,
+		       sizeof(u64));
+	return IB_WC_SUCCESS;
 }
 
 /* Copy what a program wrote into its ring, and look at the copy only. */
@@ -138,6 +200,12 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	} else {
 		copy_operation(&wqe.wr, request);
 	}
+
+	/* What these have to say is no message. */
+	if (request->opcode == IB_WR_FLUSH)
+		return copy_flush(&wqe, request);
+	if (request->opcode == IB_WR_ATOMIC_WRITE)
+		return copy_atomic_write(qp, &wqe, shared, request);
 
 	if (request->flags & IB_SEND_INLINE) {
 		request->sges = 0;
@@ -167,9 +235,17 @@ static enum ib_wc_status check_request(const struct roce_qp *qp,
 {
 	if (!opcode_is_allowed(qp, request->opcode))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (request->opcode == IB_WR_RDMA_READ &&
-	    (request->flags & IB_SEND_INLINE || !qp->attr.max_rd_atomic))
+	if (roce_request_has_response(request) && !qp->attr.max_rd_atomic)
 		return IB_WC_LOC_QP_OP_ERR;
+	if (request->flags & IB_SEND_INLINE &&
+	    (request->opcode == IB_WR_RDMA_READ ||
+	     roce_request_is_atomic(request)))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (request->opcode == IB_WR_ATOMIC_WRITE &&
+	    request->length != sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
+	if (roce_request_is_atomic(request) && request->length < sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
 	if (roce_qp_is_datagram(qp) && request->length > qp->mtu)
 		return IB_WC_LOC_LEN_ERR;
 	return IB_WC_SUCCESS;
@@ -204,10 +280,14 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	}
 	if (request->status == IB_WC_SUCCESS)
 		request->status = check_request(qp, request);
+	/* Memory may be larger than what an atomic brings back. */
+	if (roce_request_is_atomic(request))
+		request->length = sizeof(u64);
 
 	request->executed = false;
 	request->first_psn = requester->next_psn;
 	request->packets = roce_request_is_local(request) ? 0 :
+			   request->opcode == IB_WR_FLUSH ? 1 :
 			   max(1u, DIV_ROUND_UP(request->length, qp->mtu));
 	requester->next_psn = roce_psn_add(requester->next_psn,
 					   request->packets);
@@ -272,6 +352,13 @@ static void copy_kernel_operation(const struct ib_send_wr *wr,
 			.length = reg->mr->length,
 		};
 		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		request->remote_address = atomic_wr(wr)->remote_addr;
+		request->rkey = atomic_wr(wr)->rkey;
+		set_operands(request, atomic_wr(wr)->compare_add,
+			     atomic_wr(wr)->swap);
+		break;
 	default:
 		request->immediate = wr->ex.imm_data;
 		request->remote_address = rdma_wr(wr)->remote_addr;
@@ -286,7 +373,8 @@ static int copy_work_request(const struct roce_qp *qp,
 {
 	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_send_sge)
 		return -EINVAL;
-	if (!opcode_is_allowed(qp, wr->opcode))
+	/* There is no work request of the kernel's for a FLUSH. */
+	if (!opcode_is_allowed(qp, wr->opcode) || wr->opcode == IB_WR_FLUSH)
 		return -EOPNOTSUPP;
 
 	request->wr_id = wr->wr_id;
@@ -337,6 +425,10 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 
 static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
 {
+	if (opcode == IB_WR_FLUSH)
+		return IB_WC_FLUSH;
+	if (opcode == IB_WR_ATOMIC_WRITE)
+		return IB_WC_ATOMIC_WRITE;
 	switch (opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
@@ -349,6 +441,10 @@ static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
 		return IB_WC_REG_MR;
 	case IB_WR_BIND_MW:
 		return IB_WC_BIND_MW;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return IB_WC_COMP_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_WC_FETCH_ADD;
 	default:
 		return IB_WC_SEND;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
- * RC, 9.8.3 for datagrams).
+ * RC, 9.8.2 for UC, 9.8.3 for datagrams).
  *
  * Packets are numbered when their work request is fetched, so sending is a
  * walk of a cursor (psn, and the request that it lies in) over numbered
@@ -17,7 +17,9 @@
  *
  * A READ takes as many PSNs as its response has packets. A long one is asked
  * for in pieces of at most a window, so that the responder never has more to
- * send than what this side is ready to see in flight.
+ * send than what this side is ready to see in flight. What was asked for in one
+ * piece is asked for in one piece again, or its rest is: a responder knows a
+ * duplicate by its lying within a request that it has executed.
  */
 #include "qp.h"
 #include "sge.h"
@@ -82,6 +84,10 @@ static const struct operation operations[] = {
 		ROCE_READ_REQUEST, ROCE_READ_REQUEST,
 		ROCE_READ_REQUEST, ROCE_READ_REQUEST
 	},
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { .only = ROCE_COMPARE_SWAP },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { .only = ROCE_FETCH_ADD },
+	[IB_WR_FLUSH] = { .only = ROCE_FLUSH },
+	[IB_WR_ATOMIC_WRITE] = { .only = ROCE_ATOMIC_WRITE },
 };
 
 static struct roce_qp *requester_qp(struct roce_engine *engine)
@@ -141,14 +147,40 @@ static void expect_progress(struct roce_qp *qp)
 	qp->requester.ack_deadline = jiffies + ack_timeout(qp);
 }
 
+/* What is at the cursor was sent before: this is after going back. */
+static bool sent_before(const struct roce_requester *requester)
+{
+	return requester->psn != requester->limit_psn;
+}
+
+static u32 *nth_asked_end(struct roce_requester *requester, u32 n)
+{
+	return &requester->asked_end[(requester->asked_first + n) %
+				     ROCE_MAX_RD_ATOMIC];
+}
+
+/* How many responses were asked for when the READ at the cursor was sent before */
+static u32 packets_asked_for(struct roce_requester *requester)
+{
+	u32 n = requester->asked, end = requester->limit_psn;
+
+	while (n-- && roce_psn_diff(*nth_asked_end(requester, n),
+				    requester->psn) > 0)
+		end = *nth_asked_end(requester, n);
+	return roce_psn_add(end, -requester->psn);
+}
+
 static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 			u32 packets)
 {
 	struct roce_requester *requester = &qp->requester;
+	bool asks = roce_request_has_response(request) && !sent_before(requester);
 
 	if (!awaits_response(requester))
 		expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
+	if (asks)
+		*nth_asked_end(requester, requester->asked++) = requester->psn;
 	if (packet_index(requester, request) == request->packets)
 		requester->current_request++;
 	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
@@ -174,13 +206,18 @@ static void describe_packet(struct roce_qp *qp,
 			  last ? operation->last : operation->middle);
 	packet->info = roce_opcode_info(packet->opcode);
 	packet->psn = requester->psn;
-	packet->payload = last ? request->length - index * qp->mtu : qp->mtu;
-	packet->solicited = last && request->flags & IB_SEND_SOLICITED;
+	packet->payload = packet->info->flags & ROCE_HAS_PAYLOAD ?
+			  min(request->length - index * qp->mtu, qp->mtu) : 0;
+	packet->solicited = last && request->flags & IB_SEND_SOLICITED &&
+			    !roce_request_has_response(request);
 	packet->immediate = request->immediate;
 	packet->invalidate = request->invalidate;
+	packet->flush = request->flush;
 	packet->va = request->remote_address;
 	packet->rkey = request->rkey;
 	packet->length = request->length;
+	packet->swap_add = request->swap_add;
+	packet->compare = request->compare;
 	if (roce_qp_is_datagram(qp)) {
 		packet->ack_request = false;
 		packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
@@ -189,7 +226,8 @@ static void describe_packet(struct roce_qp *qp,
 			       qp->attr.qkey : request->remote_qkey;
 		packet->source_qpn = qp->ibqp.qp_num;
 	} else {
-		packet->ack_request = last || since_request >= interval;
+		packet->ack_request = roce_qp_is_reliable(qp) &&
+				      (last || since_request >= interval);
 		packet->qpn = qp->attr.dest_qp_num;
 	}
 }
@@ -227,32 +265,32 @@ static int add_packet(struct roce_qp *qp, const struct roce_request *request,
 
 static bool window_is_open(const struct roce_qp *qp)
 {
-	return roce_qp_is_datagram(qp) ||
+	return !roce_qp_is_reliable(qp) ||
 	       in_flight(&qp->requester) < window(&qp->requester);
 }
 
 /*
- * Until all READs before it are over, whether on the wire or to be sent again;
- * a local invalidate until everything is (10.8.3.3)
+ * For READs and atomics: a fence waits for all of them, and there are only so
+ * many at a time. A local invalidate with a fence waits for everything
+ * (10.8.3.3). What was sent before has waited then.
  */
-static bool must_wait_for_fence(const struct roce_requester *requester,
-				const struct roce_request *request)
+static bool must_wait(const struct roce_qp *qp, const struct roce_request *request)
 {
-	u32 number;
+	const struct roce_requester *requester = &qp->requester;
 
-	if (!(request->flags & IB_SEND_FENCE) ||
-	    packet_index(requester, request) != 0)
+	if (sent_before(requester))
 		return false;
-	if (request->opcode == IB_WR_LOCAL_INV)
-		return requester->completed != requester->current_request;
-	for (number = requester->completed;
-	     number != requester->current_request; number++)
-		if (roce_request(requester, number)->opcode == IB_WR_RDMA_READ)
-			return true;
-	return false;
+	if (request->flags & IB_SEND_FENCE &&
+	    packet_index(requester, request) == 0 &&
+	    (requester->asked ||
+	     (request->opcode == IB_WR_LOCAL_INV &&
+	      requester->completed != requester->current_request)))
+		return true;
+	return roce_request_has_response(request) &&
+	       requester->asked >= qp->attr.max_rd_atomic;
 }
 
-static bool is_message(const struct roce_request *request)
+static bool can_share_train(const struct roce_request *request)
 {
 	return request->status == IB_WC_SUCCESS &&
 	       request->opcode != IB_WR_RDMA_READ &&
@@ -269,7 +307,7 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 	struct roce_request *request;
 
 	while (window_is_open(qp) && (request = request_at_cursor(qp)) &&
-	       is_message(request) && !must_wait_for_fence(requester, request)) {
+	       can_share_train(request) && !must_wait(qp, request)) {
 		struct roce_packet packet;
 		int err;
 
@@ -282,8 +320,7 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 		if (err)
 			return train->packets ? 0 : err;
 
-		if (requester->psn != requester->limit_psn &&
-		    !roce_qp_is_datagram(qp))
+		if (sent_before(requester) && roce_qp_is_reliable(qp))
 			roce_count(qp, retransmitted_packets);
 		if (packet.ack_request)
 			requester->ack_request_psn = packet.psn;
@@ -327,7 +364,6 @@ void roce_requester_go_back(struct roce_qp *qp)
 	requester->psn = requester->unacked_psn;
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = requester->psn;
-	requester->reads = 0;
 	requester->recovering = true;
 	expect_progress(qp);
 }
@@ -366,6 +402,13 @@ void roce_requester_progressed(struct roce_qp *qp)
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
 	expect_progress(qp);
+
+	while (requester->asked &&
+	       roce_psn_diff(*nth_asked_end(requester, 0),
+			     requester->unacked_psn) <= 0) {
+		requester->asked--;
+		requester->asked_first++;
+	}
 }
 
 /**
@@ -408,7 +451,7 @@ static bool flush(struct roce_qp *qp, u32 budget)
 	requester->limit_psn = requester->next_psn;
 	requester->unacked_psn = requester->next_psn;
 	requester->recovery_psn = requester->next_psn;
-	requester->reads = 0;
+	requester->asked = 0;
 	return false;
 }
 
@@ -417,18 +460,18 @@ static bool flush(struct roce_qp *qp, u32 budget)
  * @qp: its requester is owned by the caller, with a request outstanding
  * @status: why
  *
- * The rest is flushed: of a connected QP, which goes to the error state, or of
- * the send queue of a datagram QP alone (IBA volume 1, 10.3.1).
+ * The rest is flushed: of an RC QP, which goes to the error state, or of the
+ * send queue of an unreliable QP alone (IBA volume 1, 10.3.1).
  */
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
 	roce_request_complete(qp, status);
-	roce_qp_set_error(qp, roce_qp_is_datagram(qp) ? IB_QPS_SQE : IB_QPS_ERR);
+	roce_qp_set_error(qp, roce_qp_is_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE);
 	/*
-	 * A program may bring a datagram QP back to RTS as soon as it sees the
-	 * error: what is posted by now has to be gone by then.
+	 * A program may bring an unreliable QP back to RTS as soon as it sees
+	 * the error: what is posted by now has to be gone by then.
 	 */
-	if (roce_qp_is_datagram(qp))
+	if (!roce_qp_is_reliable(qp))
 		flush(qp, qp->requester.slot_mask);
 }
 
@@ -452,10 +495,11 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 		return false;
 	}
 	requester->stalls = 0;
-	/* Datagrams are over when they are sent. */
-	if (roce_qp_is_datagram(qp)) {
+	/* Unreliable messages are over when they are sent. */
+	if (!roce_qp_is_reliable(qp)) {
 		requester->unacked_psn = requester->psn;
-		roce_request_complete(qp, IB_WC_SUCCESS);
+		while (requester->completed != requester->current_request)
+			roce_request_complete(qp, IB_WC_SUCCESS);
 	}
 	return true;
 }
@@ -490,28 +534,40 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	return false;
 }
 
+/* How many responses of the READ at the cursor to ask for now, 0 for none */
+static u32 read_packets(struct roce_requester *requester,
+			const struct roce_request *request)
+{
+	u32 in_use = in_flight(requester);
+	u32 room = window(requester) - in_use;
+	u32 packets;
+
+	if (sent_before(requester)) {
+		packets = packets_asked_for(requester);
+		return in_use && packets > room ? 0 : packets;
+	}
+	packets = min(request->packets - packet_index(requester, request),
+		      window(requester));
+	/* Rather wait than ask for crumbs. */
+	return room < min(packets, window(requester) / 4) ? 0 :
+	       min(packets, room);
+}
+
 static bool send_read(struct roce_qp *qp, struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 room = window(requester) - in_flight(requester);
 	u32 index = packet_index(requester, request);
-	u32 packets = min(request->packets - index, window(requester));
+	u32 packets = read_packets(requester, request);
 	u64 offset = (u64)index * qp->mtu;
 	u32 request_number = requester->current_request;
 	u32 psn = requester->psn;
 	struct roce_packet packet;
 	struct roce_train train;
 
-	if (requester->reads >= qp->attr.max_rd_atomic)
+	if (!packets)
 		return false;
-	/* Rather wait than ask for crumbs. */
-	if (room < min(packets, window(requester) / 4))
-		return false;
-	packets = min(packets, room);
 
 	describe_packet(qp, request, &packet);
-	packet.payload = 0;
-	packet.solicited = false;
 	packet.ack_request = true;
 	packet.va += offset;
 	packet.length = min_t(u64, request->length - offset,
@@ -521,15 +577,11 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_wait(qp, STALL_NANOSECONDS);
 		return false;
 	}
-	if (psn != requester->limit_psn)
+	if (sent_before(requester))
 		roce_count(qp, retransmitted_packets);
-	requester->reads++;
 	requester->ack_request_psn = psn;
 	move_cursor(qp, request, packets);
-	if (send_train(qp, &qp->av, &train, psn, request_number))
-		return true;
-	requester->reads--;
-	return false;
+	return send_train(qp, &qp->av, &train, psn, request_number);
 }
 
 /*
@@ -574,7 +626,7 @@ static bool send_next(struct roce_qp *qp)
 		return false;
 	if (request->status != IB_WC_SUCCESS)
 		return fail_request(qp, request);
-	if (must_wait_for_fence(requester, request))
+	if (must_wait(qp, request))
 		return false;
 	if (roce_request_is_local(request))
 		return execute_local(qp, request);
@@ -745,7 +797,7 @@ void roce_requester_reset(struct roce_qp *qp)
 	requester->completed = 0;
 	spin_unlock_irqrestore(&requester->post_lock, flags);
 	requester->current_request = 0;
-	requester->reads = 0;
+	requester->asked = 0;
 	requester->draining = false;
 	if (roce_qp_is_user(qp))
 		roce_ring_reset(&requester->ring);

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The responder: request packets are executed, and answered (IBA volume 1,
- * 9.7.4 and 9.7.5.1 for RC, 9.8.3 for datagrams).
+ * 9.7.4 and 9.7.5.1 for RC, 9.8.2 for UC, 9.8.3 for datagrams).
  *
  * Packets of RC are executed strictly in the order of their PSNs. What is ahead
  * of the expected PSN shows a gap: one NAK, and silence until the gap is
  * filled. What is behind is a duplicate: it is answered again, but not executed
- * again; only a READ is, since that changes nothing.
+ * again; only a READ is, since that changes nothing. What an atomic found in
+ * memory is remembered for as long as the peer may ask for it again.
  *
- * Answers leave in the order of the PSNs too: responses of READs first, then
- * one acknowledgment for everything that was received meanwhile. It may be a
- * NAK, and if it is a fatal one, then the QP goes to the error state behind it.
+ * UC has no answers. A gap loses the message that it is in, and the first packet
+ * of the next message is welcome whatever its PSN is.
+ *
+ * Answers leave in the order of the PSNs too: responses first, then one
+ * acknowledgment for everything that was received meanwhile. It may be a NAK,
+ * and if it is a fatal one, then the QP goes to the error state behind it.
  */
 #include <linux/if_vlan.h>
 
 #include "qp.h"
 #include "sge.h"
 
-/* Trains of READ responses that are sent before the inbox is looked at again */
+/* Requests that are answered by responses, rather than acknowledged */
+#define HAS_RESPONSE		(ROCE_IS_READ | ROCE_IS_ATOMIC | \
+				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)
+
+/* Trains of responses that are sent before the inbox is looked at again */
 #define TRAINS_PER_STEP		4
 
 #define STALL_JIFFIES		1
@@ -112,6 +120,16 @@ static enum verdict fail_receive(struct roce_qp *qp, enum ib_wc_status status)
 	}
 }
 
+static enum verdict refuse_length(struct roce_qp *qp,
+				  const struct roce_packet *packet)
+{
+	if (roce_qp_is_reliable(qp))
+		return fail_receive(qp, IB_WC_LOC_LEN_ERR);
+	/* Who is not told of it must not break the QP by it. */
+	roce_drop(qp, rx_dropped_length, packet);
+	return INVALID;
+}
+
 static bool has_receive(struct roce_qp *qp)
 {
 	if (qp->responder.has_receive || roce_receive_fetch(qp))
@@ -146,7 +164,7 @@ static enum verdict execute_send(struct roce_qp *qp,
 	if (!responder->receive->valid)
 		return fail_receive(qp, IB_WC_LOC_QP_OP_ERR);
 	if ((u64)placed + packet->payload > responder->receive->length)
-		return fail_receive(qp, IB_WC_LOC_LEN_ERR);
+		return refuse_length(qp, packet);
 	status = place_in_receive(qp, packet, placed);
 	if (status != IB_WC_SUCCESS)
 		return fail_receive(qp, status);
@@ -214,7 +232,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 				  const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 	u32 payload = packet->payload;
 	struct roce_access access;
 	enum verdict verdict;
@@ -251,46 +269,79 @@ static enum verdict execute_write(struct roce_qp *qp,
 	return DONE;
 }
 
-static struct roce_read *nth_read(const struct roce_qp *qp, u32 n)
+static struct roce_resource *nth_resource(const struct roce_responder *responder,
+					  u32 number)
 {
-	const struct roce_responder *responder = &qp->responder;
-
-	return &responder->reads[(responder->read_head + n) %
-				 qp->attr.max_dest_rd_atomic];
+	return &responder->resources[number & responder->resource_mask];
 }
 
-static u32 read_packets(const struct roce_qp *qp,
-			const struct roce_packet *packet)
+static u32 response_packets(const struct roce_qp *qp,
+			    const struct roce_packet *packet)
 {
+	if (!(packet->info->flags & ROCE_IS_READ))
+		return 1;
 	return max(1u, DIV_ROUND_UP(packet->length, qp->mtu));
 }
 
-static void finish_read(struct roce_qp *qp)
+/* False if the peer has more requests under way than agreed. */
+static bool resource_is_free(const struct roce_qp *qp)
 {
-	struct roce_responder *responder = &qp->responder;
+	const struct roce_responder *responder = &qp->responder;
+	const struct roce_resource *next;
 
-	responder->read_head = (responder->read_head + 1) %
-			       qp->attr.max_dest_rd_atomic;
-	responder->read_count--;
+	if (!qp->attr.max_dest_rd_atomic)
+		return false;
+	next = nth_resource(responder, responder->taken);
+	/*
+	 * A new request says that the peer has got what it had asked for again.
+	 */
+	return !next->left || next->repeated;
 }
 
-static void queue_read(struct roce_qp *qp, const struct roce_packet *packet,
-		       bool repeated)
+/* The request that is answered next, NULL if all of them are */
+static struct roce_resource *next_to_answer(struct roce_responder *responder)
+{
+	for (; responder->answered != responder->taken; responder->answered++)
+		if (nth_resource(responder, responder->answered)->left)
+			return nth_resource(responder, responder->answered);
+	return NULL;
+}
+
+static void owe_responses(struct roce_qp *qp, struct roce_resource *resource,
+			  const struct roce_packet *packet)
+{
+	resource->left = response_packets(qp, packet);
+	resource->next_psn = packet->psn;
+	resource->begin = true;
+	resource->msn = qp->responder.msn;
+	if (resource->kind == ROCE_IS_READ) {
+		resource->address = packet->va;
+		resource->length = packet->length;
+		resource->rkey = packet->rkey;
+	}
+}
+
+/* A request was executed, and is to be answered. */
+static void take_resource(struct roce_qp *qp, const struct roce_packet *packet,
+			  u64 original)
 {
 	struct roce_responder *responder = &qp->responder;
+	struct roce_resource *new = nth_resource(responder, responder->taken++);
 
-	*nth_read(qp, responder->read_count++) = (struct roce_read) {
+	*new = (struct roce_resource) {
+		.kind = packet->info->flags & HAS_RESPONSE,
 		.psn = packet->psn,
-		.first_psn = packet->psn,
-		.packets = read_packets(qp, packet),
-		.address = packet->va,
-		.length = packet->length,
-		.rkey = packet->rkey,
-		.msn = responder->msn,
-		.repeated = repeated,
+		.packets = response_packets(qp, packet),
+		.original = original,
 	};
-	/* New responses acknowledge all that is before them. */
-	if (!repeated && !owes_nak(responder))
+	/* Its place may have been that of the first one. */
+	if (responder->taken - responder->answered > responder->resource_mask)
+		responder->answered = responder->taken -
+				      responder->resource_mask - 1;
+	responder->msn = roce_psn_add(responder->msn, 1);
+	owe_responses(qp, new, packet);
+	/* The response acknowledges all that is before it. */
+	if (!owes_nak(responder))
 		responder->ack_due = false;
 }
 
@@ -308,25 +359,99 @@ static enum verdict check_read(struct roce_qp *qp,
 static enum verdict execute_read(struct roce_qp *qp,
 				 const struct roce_packet *packet)
 {
-	struct roce_responder *responder = &qp->responder;
 	enum verdict verdict;
 
-	/*
-	 * More than max_dest_rd_atomic at a time. But a new request says that
-	 * the peer has got what it had asked for again.
-	 */
-	if (responder->read_count == qp->attr.max_dest_rd_atomic) {
-		if (!responder->read_count || !nth_read(qp, 0)->repeated)
-			return INVALID;
-		finish_read(qp);
-	}
+	if (!resource_is_free(qp))
+		return INVALID;
 	verdict = check_read(qp, packet);
 	if (verdict != DONE)
 		return verdict;
 
 	roce_count(qp, rx_read_requests);
-	responder->msn = roce_psn_add(responder->msn, 1);
-	queue_read(qp, packet, false);
+	take_resource(qp, packet, 0);
+	return DONE;
+}
+
+/* -EACCES, -EINVAL for a number that is not aligned, or 0 */
+static enum verdict verdict_of(int err)
+{
+	if (!err)
+		return DONE;
+	return err == -EACCES ? ACCESS_VIOLATION : INVALID;
+}
+
+static enum verdict execute_atomic(struct roce_qp *qp,
+				   const struct roce_packet *packet)
+{
+	u8 operation = packet->opcode & ROCE_OPERATION_MASK;
+	u64 original;
+	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
+						  sizeof(original),
+						  IB_ACCESS_REMOTE_ATOMIC);
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
+	    !resource_is_free(qp))
+		return INVALID;
+	err = operation == ROCE_COMPARE_SWAP ?
+	      roce_access_compare_swap(&access, packet->compare,
+				       packet->swap_add, &original) :
+	      roce_access_fetch_add(&access, packet->swap_add, &original);
+	if (err)
+		return verdict_of(err);
+
+	roce_count(qp, rx_atomic_requests);
+	take_resource(qp, packet, original);
+	return DONE;
+}
+
+static enum verdict execute_atomic_write(struct roce_qp *qp,
+					 const struct roce_packet *packet)
+{
+	u64 number;
+	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
+						  sizeof(number),
+						  IB_ACCESS_REMOTE_WRITE);
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    packet->length != sizeof(number) ||
+	    packet->payload != sizeof(number) || !resource_is_free(qp) ||
+	    skb_copy_bits(packet->skb, packet->offset, &number, sizeof(number)))
+		return INVALID;
+	err = roce_access_store(&access, number);
+	if (err)
+		return verdict_of(err);
+
+	take_resource(qp, packet, 0);
+	return DONE;
+}
+
+/* Nothing here persists: there is no access flag for it to be had. */
+static enum verdict execute_flush(struct roce_qp *qp,
+				  const struct roce_packet *packet)
+{
+	u32 placement = packet->flush & ROCE_FLUSH_PLACEMENT_MASK;
+	u32 selectivity = packet->flush & ROCE_FLUSH_SELECTIVITY_MASK;
+	bool range = selectivity == ROCE_FLUSH_RANGE;
+	struct roce_access access =
+		remote_access(qp, packet->rkey, packet->va,
+			      range ? packet->length : 0, 0);
+
+	if (placement & ROCE_FLUSH_GLOBAL)
+		access.rights |= IB_ACCESS_FLUSH_GLOBAL;
+	if (placement & ROCE_FLUSH_PERSISTENT)
+		access.rights |= IB_ACCESS_FLUSH_PERSISTENT;
+	if (!access.rights ||
+	    (qp->attr.qp_access_flags & access.rights) != access.rights ||
+	    placement & ~(ROCE_FLUSH_GLOBAL | ROCE_FLUSH_PERSISTENT) ||
+	    (!range && selectivity != ROCE_FLUSH_REGION) ||
+	    !resource_is_free(qp))
+		return INVALID;
+	if (roce_access_flush(&access))
+		return ACCESS_VIOLATION;
+
+	take_resource(qp, packet, 0);
 	return DONE;
 }
 
@@ -334,7 +459,7 @@ static enum verdict execute_read(struct roce_qp *qp,
 static bool fits_message(const struct roce_qp *qp,
 			 const struct roce_packet *packet)
 {
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 	u16 message = qp->responder.message;
 
 	if (flags & ROCE_IS_FIRST ? message != 0 : !(flags & message))
@@ -350,7 +475,7 @@ static bool fits_message(const struct roce_qp *qp,
 
 static enum verdict execute(struct roce_qp *qp, const struct roce_packet *packet)
 {
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 
 	if (!fits_message(qp, packet))
 		return INVALID;
@@ -360,18 +485,24 @@ static enum verdict execute(struct roce_qp *qp, const struct roce_packet *packet
 		return execute_write(qp, packet);
 	if (flags & ROCE_IS_READ)
 		return execute_read(qp, packet);
+	if (flags & ROCE_IS_ATOMIC)
+		return execute_atomic(qp, packet);
+	if (flags & ROCE_IS_ATOMIC_WRITE)
+		return execute_atomic_write(qp, packet);
+	if (flags & ROCE_IS_FLUSH)
+		return execute_flush(qp, packet);
 	return INVALID;
 }
 
 static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 
 	responder->nak_sent = false;
-	if (flags & ROCE_IS_READ) {
+	if (flags & HAS_RESPONSE) {
 		responder->psn = roce_psn_add(packet->psn,
-					      read_packets(qp, packet));
+					      response_packets(qp, packet));
 		return;
 	}
 	responder->psn = roce_psn_add(packet->psn, 1);
@@ -379,7 +510,7 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 			     flags & (ROCE_IS_SEND | ROCE_IS_WRITE);
 	if (flags & ROCE_IS_LAST)
 		responder->msn = roce_psn_add(responder->msn, 1);
-	if (packet->ack_request)
+	if (packet->ack_request && roce_qp_is_reliable(qp))
 		owe_acknowledge(responder,
 				ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
 				packet->psn);
@@ -422,33 +553,66 @@ static void receive_ahead(struct roce_qp *qp)
 }
 
 /*
- * The requester went back and asks again. It will ask again for all later READs
- * as well, so what is left of them is not sent.
+ * The last PSN to acknowledge to a requester that has gone back to @psn. An
+ * acknowledgment behind a READ or an atomic would say that it was answered, and
+ * the requester is about to ask for its answer again.
  */
-static void repeat_read(struct roce_qp *qp, const struct roce_packet *packet)
+static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
+{
+	u32 last = roce_psn_add(responder->psn, -1);
+	u32 n;
+
+	for (n = 0; responder->resources && n <= responder->resource_mask; n++) {
+		const struct roce_resource *this = nth_resource(responder, n);
+
+		if (this->packets && roce_psn_diff(this->psn, psn) > 0 &&
+		    roce_psn_diff(this->psn, last) <= 0)
+			last = roce_psn_add(this->psn, -1);
+	}
+	return last;
+}
+
+static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packet,
+		       const struct roce_resource *resource)
+{
+	u32 index = roce_psn_add(packet->psn, -resource->psn);
+
+	return resource->kind == (packet->info->flags & HAS_RESPONSE) &&
+	       index < resource->packets &&
+	       response_packets(qp, packet) <= resource->packets - index;
+}
+
+/*
+ * The requester went back and asks again, for all of the responses or for the
+ * last ones. It will ask again for later requests as well, so what is left of
+ * those is not sent.
+ */
+static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	u32 end = roce_psn_add(packet->psn, read_packets(qp, packet));
+	u32 last = last_to_acknowledge(responder, packet->psn);
+	struct roce_resource *again;
+	u32 number = responder->taken, left = responder->resource_mask + 1;
 
-	if (!qp->attr.max_dest_rd_atomic ||
-	    roce_psn_diff(end, responder->psn) > 0 ||
-	    check_read(qp, packet) != DONE)
+	if (!responder->resources)
+		return;
+	do {
+		if (!left--)
+			return;
+		again = nth_resource(responder, --number);
+	} while (!is_part_of(qp, packet, again));
+	if (again->kind == ROCE_IS_READ && check_read(qp, packet) != DONE)
 		return;
 
-	while (responder->read_count) {
-		struct roce_read *last = nth_read(qp, responder->read_count - 1);
-
-		/* The network made two of it, and the answer is still to come. */
-		if (last->psn == packet->psn && last->first_psn == packet->psn &&
-		    last->length == packet->length)
-			return;
-		if (roce_psn_diff(last->first_psn, packet->psn) < 0 &&
-		    roce_psn_diff(last->psn, packet->psn) < 0)
-			break;
-		responder->read_count--;
-	}
-	if (responder->read_count < qp->attr.max_dest_rd_atomic)
-		queue_read(qp, packet, true);
+	again->repeated = true;
+	owe_responses(qp, again, packet);
+	if ((s32)(number - responder->answered) < 0)
+		responder->answered = number;
+	while (++number != responder->taken)
+		nth_resource(responder, number)->left = 0;
+	if (responder->ack_due && !owes_nak(responder) &&
+	    roce_psn_diff(responder->ack_psn, last) > 0)
+		responder->ack_psn = last;
 }
 
 static void receive_duplicate(struct roce_qp *qp,
@@ -457,21 +621,65 @@ static void receive_duplicate(struct roce_qp *qp,
 	struct roce_responder *responder = &qp->responder;
 
 	roce_count(qp, duplicate_request);
-	if (packet->info->flags & ROCE_IS_READ)
-		repeat_read(qp, packet);
+	if (packet->info->flags & HAS_RESPONSE)
+		repeat_responses(qp, packet);
 	else if (!owes_nak(responder))
 		owe_acknowledge(responder,
 				ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
-				roce_psn_add(responder->psn, -1));
+				last_to_acknowledge(responder, packet->psn));
+}
+
+static void receive_reliable(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	s32 ahead = roce_psn_diff(packet->psn, qp->responder.psn);
+
+	if (ahead == 0)
+		receive_expected(qp, packet);
+	else if (ahead > 0)
+		receive_ahead(qp);
+	else
+		receive_duplicate(qp, packet);
+}
+
+static void receive_unreliable(struct roce_qp *qp,
+			       const struct roce_packet *packet)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (packet->psn != responder->psn)
+		roce_count(qp, out_of_sequence);
+	/* A message that is not whole is forgotten, its receive is not used up. */
+	if (packet->psn != responder->psn || packet->info->flags & ROCE_IS_FIRST)
+		responder->message = 0;
+	if (!fits_message(qp, packet))
+		roce_drop(qp, rx_dropped_incomplete, packet);
+
+	switch (execute(qp, packet)) {
+	case DONE:
+		executed(qp, packet);
+		return;
+	case OPERATIONAL_ERROR:
+		roce_qp_set_error(qp, IB_QPS_ERR);
+		return;
+	case ACCESS_VIOLATION:
+		roce_count(qp, resp_remote_access_errors);
+		break;
+	case NOT_READY:
+		roce_drop(qp, rx_dropped_no_receive, packet);
+		break;
+	case INVALID:
+		break;
+	}
+	responder->message = 0;
+	responder->psn = roce_psn_add(packet->psn, 1);
 }
 
 static void receive_connected(struct roce_qp *qp, const struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	s32 ahead;
 
-	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC ||
+	if ((packet->opcode & ROCE_SERVICE_MASK) != roce_qp_service(qp) ||
 	    packet->info->flags & ROCE_IS_RESPONSE) {
 		roce_drop(qp, rx_dropped_opcode, packet);
 		return;
@@ -489,13 +697,10 @@ static void receive_connected(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_qp_event(qp, IB_EVENT_COMM_EST);
 	}
 
-	ahead = roce_psn_diff(packet->psn, responder->psn);
-	if (ahead == 0)
-		receive_expected(qp, packet);
-	else if (ahead > 0)
-		receive_ahead(qp);
+	if (roce_qp_is_reliable(qp))
+		receive_reliable(qp, packet);
 	else
-		receive_duplicate(qp, packet);
+		receive_unreliable(qp, packet);
 }
 
 /* What stands in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
@@ -610,7 +815,7 @@ static void stall(struct roce_responder *responder)
 	mod_timer(&responder->wait_timer, jiffies + STALL_JIFFIES);
 }
 
-static u8 response_operation(bool first, bool last)
+static u8 read_response_operation(bool first, bool last)
 {
 	if (first)
 		return last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST;
@@ -618,28 +823,32 @@ static u8 response_operation(bool first, bool last)
 }
 
 static void describe_response(const struct roce_qp *qp,
-			      const struct roce_read *read,
+			      const struct roce_resource *resource,
 			      struct roce_packet *packet)
 {
-	bool first = read->psn == read->first_psn;
-	bool last = read->packets == 1;
+	bool last = resource->left == 1;
+	u8 operation = resource->kind == ROCE_IS_ATOMIC ?
+		       ROCE_ATOMIC_ACKNOWLEDGE :
+		       read_response_operation(resource->begin, last);
 
 	*packet = (struct roce_packet) {
-		.opcode = ROCE_SERVICE_RC | response_operation(first, last),
+		.opcode = ROCE_SERVICE_RC | operation,
 		.qpn = qp->attr.dest_qp_num,
-		.psn = read->psn,
-		.payload = last ? read->length : qp->mtu,
+		.psn = resource->next_psn,
+		.payload = last ? resource->length : qp->mtu,
 		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
-		.msn = read->msn,
+		.msn = resource->msn,
+		.original = resource->original,
 	};
 	packet->info = roce_opcode_info(packet->opcode);
 }
 
-static int add_response(struct roce_qp *qp, const struct roce_read *read,
+static int add_response(struct roce_qp *qp, const struct roce_resource *resource,
 			const struct roce_packet *packet,
 			struct roce_train *train)
 {
-	struct roce_access access = remote_access(qp, read->rkey, read->address,
+	struct roce_access access = remote_access(qp, resource->rkey,
+						  resource->address,
 						  packet->payload,
 						  IB_ACCESS_REMOTE_READ);
 	int err;
@@ -654,23 +863,24 @@ static int add_response(struct roce_qp *qp, const struct roce_read *read,
 	return err;
 }
 
-static int fill_response_train(struct roce_qp *qp, struct roce_read *read,
+static int fill_response_train(struct roce_qp *qp, struct roce_resource *resource,
 			       struct roce_train *train)
 {
-	while (read->packets) {
+	while (resource->left) {
 		struct roce_packet packet;
 		int err;
 
-		describe_response(qp, read, &packet);
+		describe_response(qp, resource, &packet);
 		if (!roce_train_fits(train, roce_packet_size(&packet)))
 			return 0;
-		err = add_response(qp, read, &packet, train);
+		err = add_response(qp, resource, &packet, train);
 		if (err)
 			return train->packets ? 0 : err;
-		read->psn = roce_psn_add(read->psn, 1);
-		read->packets--;
-		read->address += packet.payload;
-		read->length -= packet.payload;
+		resource->begin = false;
+		resource->next_psn = roce_psn_add(resource->next_psn, 1);
+		resource->left--;
+		resource->address += packet.payload;
+		resource->length -= packet.payload;
 	}
 	return 0;
 }
@@ -681,7 +891,7 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	struct roce_responder *responder = &qp->responder;
 
 	roce_count(qp, resp_remote_access_errors);
-	responder->read_count = 0;
+	responder->answered = responder->taken;
 	owe_acknowledge(responder,
 			ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR, psn);
 	responder->failed = true;
@@ -689,38 +899,35 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 }
 
 /* Send one train of responses. False if the network takes no more. */
-static bool send_responses(struct roce_qp *qp)
+static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
-	struct roce_read *read = nth_read(qp, 0);
-	struct roce_read before = *read;
+	struct roce_resource before = *resource;
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
 
-	describe_response(qp, read, &packet);
-	err = roce_train_open(&train, &qp->av, qp->source_port, read->psn,
+	describe_response(qp, resource, &packet);
+	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
 			      roce_packet_size(&packet));
 	if (!err) {
-		err = fill_response_train(qp, read, &train);
+		err = fill_response_train(qp, resource, &train);
 		if (err)
 			roce_train_drop(&train);
 		else
 			err = qp->dev->send(qp, &qp->av, &train);
 	}
 	if (err == -EACCES) {
-		revoke_reads(qp, before.psn);
+		revoke_reads(qp, before.next_psn);
 		return true;
 	}
 	if (err == -EAGAIN || err == -ENOMEM) {
-		*read = before;
+		*resource = before;
 		roce_count(qp, tx_stalled);
 		stall(responder);
 		return false;
 	}
 	responder->stalls = 0;
-	if (!read->packets)
-		finish_read(qp);
 	return true;
 }
 
@@ -793,12 +1000,14 @@ static bool answer(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
 	int trains = TRAINS_PER_STEP;
+	struct roce_resource *next;
 
-	while (responder->read_count && trains && send_responses(qp))
+	while ((next = next_to_answer(responder)) && trains &&
+	       send_responses(qp, next))
 		trains--;
 	if (responder->stalled)
 		return false;
-	if (responder->read_count)
+	if (next)
 		return true;
 
 	if (responder->ack_due)
@@ -867,20 +1076,30 @@ void roce_responder_start(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_set_reads() - how many READs can be answered at a time changed
+ * roce_responder_set_resources() - how many READs and atomics the peer may have
+ *	under way changed
  * @qp: its responder is owned by the caller; attr.max_dest_rd_atomic is set
- * @reads: room for as many, NULL if that is 0; the responder's from now on
+ * @resources: as many, rounded up to a power of two and zeroed, NULL if that is
+ *	0; the responder's from now on
  *
- * Requests that wait for their answer are forgotten; the peer asks again.
+ * The latest requests stay known, as far as there is room.
  */
-void roce_responder_set_reads(struct roce_qp *qp, struct roce_read *reads)
+void roce_responder_set_resources(struct roce_qp *qp,
+				  struct roce_resource *resources)
 {
 	struct roce_responder *responder = &qp->responder;
+	u32 count = resources ? roundup_pow_of_two(qp->attr.max_dest_rd_atomic) : 0;
+	u32 known = responder->resources ? responder->resource_mask + 1 : 0;
+	u32 n;
 
-	kfree(responder->reads);
-	responder->reads = reads;
-	responder->read_head = 0;
-	responder->read_count = 0;
+	for (n = 1; n <= min(known, count); n++)
+		resources[(responder->taken - n) & (count - 1)] =
+			*nth_resource(responder, responder->taken - n);
+	kfree(responder->resources);
+	responder->resources = resources;
+	responder->resource_mask = count - 1;
+	if (responder->taken - responder->answered > count)
+		responder->answered = responder->taken - count;
 }
 
 /**
@@ -904,8 +1123,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->stalls = 0;
 	responder->established = false;
 	responder->last_wqe_reported = false;
-	responder->read_head = 0;
-	responder->read_count = 0;
+	roce_responder_set_resources(qp, NULL);
 	if (!roce_qp_srq(qp))
 		roce_ring_reset(&responder->ring);
 }
@@ -929,5 +1147,5 @@ void roce_responder_stop(struct roce_qp *qp)
 void roce_responder_destroy(struct roce_qp *qp)
 {
 	kfree(qp->responder.receive);
-	kfree(qp->responder.reads);
+	kfree(qp->responder.resources);
 }

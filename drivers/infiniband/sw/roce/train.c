@@ -217,7 +217,7 @@ static void *add_header(void *place, const void *header, size_t size)
 /* The headers between BTH and payload. Returns how many bytes they take. */
 static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
 {
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 	void *end = buffer;
 
 	if (flags & ROCE_HAS_DETH) {
@@ -226,6 +226,11 @@ static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
 			.source_qpn = cpu_to_be32(packet->source_qpn),
 		};
 		end = add_header(end, &deth, sizeof(deth));
+	}
+	if (flags & ROCE_HAS_FETH) {
+		struct roce_feth feth = { .flush = cpu_to_be32(packet->flush) };
+
+		end = add_header(end, &feth, sizeof(feth));
 	}
 	if (flags & ROCE_HAS_RETH) {
 		struct roce_reth reth = {
@@ -490,7 +495,7 @@ static const void *take_header(const void **place, size_t size)
 
 static void parse_extended_headers(struct roce_packet *packet, const void *place)
 {
-	u16 flags = packet->info->flags;
+	u32 flags = packet->info->flags;
 
 	if (flags & ROCE_HAS_DETH) {
 		const struct roce_deth *deth = take_header(&place, sizeof(*deth));
@@ -498,6 +503,11 @@ static void parse_extended_headers(struct roce_packet *packet, const void *place
 		packet->qkey = be32_to_cpu(deth->qkey);
 		packet->source_qpn = be32_to_cpu(deth->source_qpn) &
 				     ROCE_BTH_LOW_24;
+	}
+	if (flags & ROCE_HAS_FETH) {
+		const struct roce_feth *feth = take_header(&place, sizeof(*feth));
+
+		packet->flush = be32_to_cpu(feth->flush);
 	}
 	if (flags & ROCE_HAS_RETH) {
 		const struct roce_reth *reth = take_header(&place, sizeof(*reth));

@@ -20,6 +20,7 @@
  * @payload: bytes of payload
  * @qkey: of a DETH
  * @source_qpn: of a DETH
+ * @flush: of a FETH, ROCE_FLUSH_*
  * @va: of a RETH or AtomicETH
  * @rkey: likewise
  * @length: of a RETH
@@ -49,6 +50,7 @@ struct roce_packet {
 	u32 payload;
 	u32 qkey;
 	u32 source_qpn;
+	u32 flush;
 	u64 va;
 	u32 rkey;
 	u32 length;
