@@ -117,11 +117,16 @@ check "the IPv6 link local address is a GID" wait_for 3 has_gid '^fe80:'
 
 # --- names and ends ------------------------------------------------------------
 
+# The netdev that programs find: /sys/class/infiniband/DEVICE/device/net/NAME
+leads_to() { [[ $(a cat "/sys/class/infiniband/$1/device/net/$2/address") == "$(a cat "/sys/class/net/$2/address")" ]]; }
+check "device/net leads to the netdev" leads_to "$DEV_A" "$VETH_A"
 a ip link set "$VETH_A" down
 a ip link set "$VETH_A" name renamed
 a ip link set renamed up
 shows() { a rdma link show "$1/1" | found "netdev $2\b"; }
 check "a renamed netdev keeps its link" wait_for 3 shows "$DEV_A" renamed
+check "device/net leads to it under its new name" leads_to "$DEV_A" renamed
+is "and has no other" renamed "$(a ls "/sys/class/infiniband/$DEV_A/device/net")"
 check "a renamed port is ACTIVE" wait_for 3 has "$DEV_A" "$NS_A" state ACTIVE
 
 many()

@@ -121,6 +121,7 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->fw_ver = (u64)major << 32 | minor << 16 | patch;
 
 	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = ROCE_VENDOR_ID;
 	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SRQ_RESIZE |
@@ -264,10 +265,14 @@ static struct roce_device *new_device(struct net_device *netdev)
 	dev->net = dev_net(netdev);
 	dev->send = roce_send;
 	dev->port_state = port_state(netdev);
+	if (roce_parent_create(dev))
+		goto destroy_table;
 	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
 	set_attributes(dev);
 	return dev;
 
+destroy_table:
+	roce_key_table_destroy(dev);
 free_counters:
 	free_percpu(dev->counters);
 dealloc:
@@ -292,6 +297,7 @@ void roce_device_free(struct ib_device *ibdev)
 	rcu_barrier();
 	flush_workqueue(ib_wq);
 
+	roce_parent_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
 	free_percpu(dev->counters);

@@ -172,6 +172,9 @@ static void follow(struct roce_device *dev, unsigned long event)
 	case NETDEV_UNREGISTER:
 		leave(dev);
 		break;
+	case NETDEV_CHANGENAME:
+		roce_parent_rename(dev);
+		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:

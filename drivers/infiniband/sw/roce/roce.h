@@ -19,6 +19,7 @@
 #include "roce_wire.h"
 
 #define ROCE_VERSION		"0.1.0"
+#define ROCE_VENDOR_ID		0xffffff	/* nobody's: there is no card */
 
 /* Limits of a device; what user space may ask for is bounded by them. */
 #define ROCE_MAX_QP		0x10000
@@ -59,6 +60,10 @@ enum roce_device_state {
  * @netdev: the Ethernet device below, held until the device is dead
  * @netdev_tracker: of that reference
  * @net: namespace of @netdev; a netdev that moves takes its device down first
+ * @parent: of @ibdev, made for it alone; see parent.c
+ * @parent_net: its folder net/
+ * @parent_number: of its name
+ * @netdev_name: of the link in @parent_net
  * @node: in the list of devices, see main.c
  * @state: guarded by the lock of that list
  * @port_state: what consumers were told last
@@ -75,6 +80,10 @@ struct roce_device {
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
 	struct net *net;
+	struct device *parent;
+	struct kobject *parent_net;
+	int parent_number;
+	char netdev_name[IFNAMSIZ];
 	struct hlist_node node;
 	enum roce_device_state state;
 	enum ib_port_state port_state;
@@ -249,6 +258,11 @@ int roce_query_port(struct ib_device *ibdev, u32 port,
 struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port);
 void roce_device_port_event(struct roce_device *dev);
 bool roce_device_has_address(struct roce_device *dev, const struct in6_addr *address);
+
+/* parent.c */
+int roce_parent_create(struct roce_device *dev);
+void roce_parent_rename(struct roce_device *dev);
+void roce_parent_destroy(struct roce_device *dev);
 
 /* verbs.c */
 extern const struct ib_device_ops roce_device_ops;
