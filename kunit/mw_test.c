@@ -363,7 +363,7 @@ static void keys_that_do_not_fit_are_refused(struct kunit *test)
 	bad.region_key = mw->key.value;
 	KUNIT_EXPECT_EQ(test, bind(&bad, bench->qp), -EINVAL);
 	bad = good;
-	bad.access |= IB_ACCESS_LOCAL_WRITE;
+	bad.access |= IB_ACCESS_MW_BIND;
 	KUNIT_EXPECT_EQ(test, bind(&bad, bench->qp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, bench->mr->windows, 0);
 	KUNIT_EXPECT_EQ(test, bind(&good, bench->qp), 0);

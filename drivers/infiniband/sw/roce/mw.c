@@ -11,8 +11,9 @@
 #include "qp.h"
 #include "roce.h"
 
+/* Programs are used to ask for local write, too; it says nothing of a window. */
 #define SUPPORTED_ACCESS \
-	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 	 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
 
 /**
