@@ -216,10 +216,11 @@ def spoofed_cnps(s, qpn):
 def bad_icrc(s, qpn):
     """RC packets that are right in all but the ICRC."""
     # A READ request is a RETH, an acknowledgment an AETH and nothing more.
-    for opcode, length in ((0x00, 68), (0x04, 68), (0x0a, 68), (0x0c, 16),
+    for opcode, length in ((0x00, 64), (0x04, 64), (0x0a, 64), (0x0c, 16),
                            (0x11, 4)):
         for _ in range(4):
-            s.payload(bth(opcode, qpn, any_psn()) + filler(length), False)
+            s.payload(bth(opcode, qpn, any_psn()) + filler(length) + ICRC,
+                      False)
 
 
 def bad_version(s, qpn):

@@ -20,7 +20,7 @@ back_to_shared()
 		ip netns del "$ns"
 	done
 	LINKS=() NAMESPACES=()
-	wait_for 10 rdma system set netns shared ||
+	wait_for 30 rdma system set netns shared ||
 		echo "# the system stays in exclusive mode"
 	(exit "$status")
 	cleanup
@@ -28,7 +28,7 @@ back_to_shared()
 
 build
 modprobe ib_uverbs
-if ! wait_for 5 rdma system set netns exclusive >/dev/null; then
+if ! wait_for 30 rdma system set netns exclusive >/dev/null; then
 	skip "exclusive mode" "this system has other network namespaces"
 	finish
 fi

@@ -36,27 +36,32 @@ check "an unprivileged one too" \
 
 # --- packets -----------------------------------------------------------------
 
-# victims: a connection of somebody who has bad luck
+# victims_start: a connection of somebody who has bad luck; QPN is its one on
+# side A
 victims_start()
 {
 	rm -f "$TMP/victim.sock"
 	ip netns exec "$NS_A" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
 		--listen "$TMP/victim.sock" >/dev/null 2>&1 &
-	wait_for 5 test -S "$TMP/victim.sock"
+	VICTIM=$!
+	wait_for 30 test -S "$TMP/victim.sock"
 	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
 		--connect "$TMP/victim.sock" --ops mix --sizes 300 --flags bidir,events \
 		--count 10000000 --seconds 300 >/dev/null 2>&1 &
-	wait_for 5 qpn_of "$DEV_A"
+	wait_for 30 victim_has_qp
 }
 
-# qpn_of DEVICE: the QPN of an RC connection on it
-qpn_of()
+victim_has_qp()
 {
 	local line
 
-	line=$(rdma resource show qp link "$1" | grep 'type RC' | tail -1)
-	[[ $line =~ lqpn\ ([0-9]+) ]] && echo "${BASH_REMATCH[1]}"
+	line=$(rdma resource show qp link "$DEV_A" | grep 'type RC' |
+		grep -w "pid $VICTIM")
+	[[ $line =~ lqpn\ ([0-9]+) ]] && QPN=${BASH_REMATCH[1]}
 }
+
+# The peer ends with it.
+victims_end() { kill "$VICTIM" || true; }
 
 mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
 
@@ -78,13 +83,14 @@ drops()
 
 attack()
 {
-	local qpn n before after sent
+	local n before after sent
+
 	victims_start
-	qpn=$(qpn_of "$DEV_A")
 	before=$(drops)
-	crafted "$1" --qpn "$qpn" --seed "$SEED" >"$TMP/sent"
+	crafted "$1" --qpn "$QPN" --seed "$SEED" >"$TMP/sent"
 	cat "$TMP/sent"
 	after=$(drops)
+	victims_end
 	sent=$(awk '$1 == "total" { print $2 }' "$TMP/sent")
 	n=$((after - before))
 	echo "$sent packets were sent, $n were counted as drops"
@@ -101,8 +107,9 @@ icrc_counted()
 	# Only the packets of a QP that is there get as far as the ICRC.
 	victims_start
 	before=$(counter "$DEV_A" rx_icrc_encapsulated)
-	crafted 4 --only bad_icrc --qpn "$(qpn_of "$DEV_A")"
+	crafted 4 --only bad_icrc --qpn "$QPN"
 	after=$(counter "$DEV_A" rx_icrc_encapsulated)
+	victims_end
 	expect "packets with a bad ICRC" 20 $((after - before))
 }
 check "each packet with a bad ICRC is counted as that" icrc_counted

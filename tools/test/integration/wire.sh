@@ -18,7 +18,7 @@ capture()
 	: >"$TMP/tcpdump.err"
 	a tcpdump -q -n -U -B 16384 -i "$2" -w "$1" 'udp port 4791' 2>"$TMP/tcpdump.err" &
 	CAPTURE=$!
-	wait_for 10 grep -q 'listening on' "$TMP/tcpdump.err"
+	wait_for 30 grep -q 'listening on' "$TMP/tcpdump.err"
 }
 
 capture_end()
