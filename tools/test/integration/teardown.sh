@@ -7,7 +7,7 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-TEARDOWNS=${TEARDOWNS:-2}
+TEARDOWNS=${TEARDOWNS:-1}
 build
 
 # Traffic in both directions until somebody ends it.
