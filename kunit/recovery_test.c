@@ -190,6 +190,27 @@ static u32 naks(const struct wire *wire)
 	return n;
 }
 
+static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	const u32 *window = &wire->ends[0].qp->requester.window;
+	u32 i, whole = *window;
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_LT(test, *window, whole);
+	KUNIT_EXPECT_GE(test, *window, whole / 2);
+
+	for (i = 2; *window < whole && i < whole; i++) {
+		prepare(wire, IB_WR_RDMA_WRITE, i);
+		post(wire, IB_WR_RDMA_WRITE, i);
+		finish(wire, IB_WR_RDMA_WRITE, i);
+	}
+	KUNIT_EXPECT_EQ(test, *window, whole);
+}
+
 static void there_is_one_nak_for_a_gap(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -609,6 +630,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(a_lost_acknowledgment_is_asked_for_again,
 			 way_gen_params),
 	KUNIT_CASE(a_repeated_write_writes_nothing),
+	KUNIT_CASE(a_loss_narrows_the_window_for_a_while),
 	KUNIT_CASE(there_is_one_nak_for_a_gap),
 	KUNIT_CASE(sending_resumes_at_the_gap),
 	KUNIT_CASE(a_lost_nak_is_made_up_for_in_time),

@@ -97,8 +97,9 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * @limit_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN that the responder has not acknowledged
  * @next_psn: first PSN of the request that is fetched next
- * @recovery_psn: limit_psn when the cursor went back; the window is small until
- *	all before it is acknowledged
+ * @window: packets that may be in flight
+ * @window_psn: limit_psn when @window was set; when all before it is
+ *	acknowledged, @window grows
  * @asked: READ and atomic requests that were sent and wait for their responses
  * @asked_first: the oldest of them in @asked_end
  * @asked_end: one past the PSN of the last response of each
@@ -130,7 +131,8 @@ struct roce_requester {
 	u32 limit_psn;
 	u32 unacked_psn;
 	u32 next_psn;
-	u32 recovery_psn;
+	u32 window;
+	u32 window_psn;
 	u32 asked;
 	u32 asked_first;
 	u32 asked_end[ROCE_MAX_RD_ATOMIC];

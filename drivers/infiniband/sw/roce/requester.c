@@ -26,15 +26,14 @@
 
 /*
  * Packets in flight. Some of them wait in a receiver's per-CPU backlog, which
- * drops silently from 1000 sk_buffs on.
+ * drops silently from 1000 sk_buffs on. A loss halves the window, since each
+ * packet behind a loss is sent in vain, and many QPs that send more than gets
+ * through within their timeouts would send the same for ever. Every window that
+ * arrives makes it wider by a step.
  */
-#define WINDOW_PACKETS		256
-
-/*
- * Packets in flight from a loss on until what was in flight then has arrived.
- * Whatever lost a packet may lose more, and each loss costs all behind it.
- */
-#define RECOVERY_WINDOW_PACKETS	32
+#define MAX_WINDOW		256u
+#define MIN_WINDOW		16u
+#define WINDOW_STEP		4
 
 /* Acknowledgments that are asked for in a window, at least */
 #define ACK_REQUESTS		4
@@ -98,14 +97,6 @@ static struct roce_qp *requester_qp(struct roce_engine *engine)
 static u32 in_flight(const struct roce_requester *requester)
 {
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
-}
-
-/* Packets that may be in flight now */
-static u32 window(const struct roce_requester *requester)
-{
-	return roce_psn_diff(requester->recovery_psn,
-			     requester->unacked_psn) > 0 ?
-	       RECOVERY_WINDOW_PACKETS : WINDOW_PACKETS;
 }
 
 static u32 packet_index(const struct roce_requester *requester,
@@ -198,7 +189,7 @@ static void describe_packet(struct roce_qp *qp,
 	bool last = index == request->packets - 1;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
-	u32 interval = window(requester) / ACK_REQUESTS;
+	u32 interval = requester->window / ACK_REQUESTS;
 
 	packet->opcode = roce_qp_service(qp) |
 			 (first && last ? operation->only :
@@ -266,7 +257,7 @@ static int add_packet(struct roce_qp *qp, const struct roce_request *request,
 static bool window_is_open(const struct roce_qp *qp)
 {
 	return !roce_qp_is_reliable(qp) ||
-	       in_flight(&qp->requester) < window(&qp->requester);
+	       in_flight(&qp->requester) < qp->requester.window;
 }
 
 /*
@@ -383,7 +374,8 @@ void roce_requester_retry(struct roce_qp *qp)
 		return;
 	}
 	requester->retries--;
-	requester->recovery_psn = requester->limit_psn;
+	requester->window = max(requester->window / 2, MIN_WINDOW);
+	requester->window_psn = requester->limit_psn;
 	roce_requester_go_back(qp);
 }
 
@@ -396,9 +388,11 @@ void roce_requester_progressed(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	requester->recovering = false;
-	/* PSNs wrap: what is long past would seem to be ahead. */
-	if (roce_psn_diff(requester->recovery_psn, requester->unacked_psn) < 0)
-		requester->recovery_psn = requester->unacked_psn;
+	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0) {
+		requester->window = min(requester->window + WINDOW_STEP,
+					MAX_WINDOW);
+		requester->window_psn = requester->limit_psn;
+	}
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
 	expect_progress(qp);
@@ -450,7 +444,7 @@ static bool flush(struct roce_qp *qp, u32 budget)
 	requester->psn = requester->next_psn;
 	requester->limit_psn = requester->next_psn;
 	requester->unacked_psn = requester->next_psn;
-	requester->recovery_psn = requester->next_psn;
+	requester->window_psn = requester->next_psn;
 	requester->asked = 0;
 	return false;
 }
@@ -539,7 +533,7 @@ static u32 read_packets(struct roce_requester *requester,
 			const struct roce_request *request)
 {
 	u32 in_use = in_flight(requester);
-	u32 room = window(requester) - in_use;
+	u32 room = requester->window - in_use;
 	u32 packets;
 
 	if (sent_before(requester)) {
@@ -547,9 +541,9 @@ static u32 read_packets(struct roce_requester *requester,
 		return in_use && packets > room ? 0 : packets;
 	}
 	packets = min(request->packets - packet_index(requester, request),
-		      window(requester));
+		      requester->window);
 	/* Rather wait than ask for crumbs. */
-	return room < min(packets, window(requester) / 4) ? 0 :
+	return room < min(packets, requester->window / 4) ? 0 :
 	       min(packets, room);
 }
 
@@ -770,7 +764,8 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->limit_psn = qp->attr.sq_psn;
 	requester->unacked_psn = qp->attr.sq_psn;
 	requester->next_psn = qp->attr.sq_psn;
-	requester->recovery_psn = qp->attr.sq_psn;
+	requester->window = MAX_WINDOW;
+	requester->window_psn = qp->attr.sq_psn;
 	requester->ack_request_psn = qp->attr.sq_psn;
 	requester->recovering = false;
 	requester->retries = qp->attr.retry_cnt;
