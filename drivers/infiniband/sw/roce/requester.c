@@ -167,7 +167,8 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 	struct roce_requester *requester = &qp->requester;
 	bool asks = roce_request_has_response(request) && !sent_before(requester);
 
-	if (!awaits_response(requester))
+	/* After a wait the answer is not late yet. */
+	if (!in_flight(requester))
 		expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
 	if (asks)
@@ -633,7 +634,7 @@ static void check_ack_timeout(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (!awaits_response(requester) || requester->waiting ||
+	if (!in_flight(requester) || requester->waiting ||
 	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
 		return;
 
