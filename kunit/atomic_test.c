@@ -7,7 +7,7 @@
 
 #define NUMBER		1024		/* offset of the number in end 1's memory */
 #define RESULT		2048		/* of where its old value goes, at end 0 */
-#define SHORT_TIMEOUT	13		/* 34 ms */
+#define SHORT_TIMEOUT	15	/* 134 ms */
 #define AT_A_TIME	4
 
 static u64 *number(struct wire *wire)

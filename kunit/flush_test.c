@@ -7,7 +7,7 @@
 #include "wire_fake.h"
 
 #define NUMBER		1024
-#define SHORT_TIMEOUT	13		/* 34 ms */
+#define SHORT_TIMEOUT	15	/* 134 ms */
 
 static struct wire_setup setup(void)
 {

@@ -10,7 +10,7 @@
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
 #define TARGET		(128 * 1024)
-#define SHORT_TIMEOUT	13	/* 34 ms */
+#define SHORT_TIMEOUT	15	/* 134 ms */
 #define LONG_TIMEOUT	16	/* 268 ms: enough to deliver a window, emulated */
 
 static const struct way {
@@ -519,7 +519,7 @@ static void seven_retries_are_for_ever(struct kunit *test)
 /* To wait as asked is not to wait in vain. */
 static void an_rnr_delay_is_no_timeout(struct kunit *test)
 {
-	struct wire *wire = new_unready_wire(test, 7, 26);	/* 81.92 ms */
+	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
 
 	set_timeout(wire, SHORT_TIMEOUT);
 	wire->ends[0].qp->requester.retries = 1;
