@@ -568,8 +568,8 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	wire->ends[1].refuse = 3;
 	post(wire, IB_WR_SEND, 1);
 	finish(wire, IB_WR_SEND, 1);
-	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], tx_stalled), 5);
-	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], tx_stalled), 3);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], tx_stalled_queue), 5);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], tx_stalled_queue), 3);
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, PACKETS);
 
 	prepare(wire, IB_WR_RDMA_READ, 2);

@@ -56,4 +56,34 @@ static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
 }
 #endif
 
+/* Every counter of a device with one port is a counter of that port. */
+#ifdef ROCE_HAVE_COUNTER_BIND_PORT
+static int roce_compat_counter_bind_qp(struct rdma_counter *counter,
+				       struct ib_qp *ibqp, u32 port)
+{
+	return roce_counter_bind_qp(counter, ibqp);
+}
+
+static int roce_compat_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
+{
+	return roce_counter_unbind_qp(ibqp);
+}
+#else
+#define roce_compat_counter_bind_qp roce_counter_bind_qp
+#define roce_compat_counter_unbind_qp roce_counter_unbind_qp
+#endif
+
+/* Where the core wants to know how large the driver's counter is, it is its own. */
+#ifdef ROCE_HAVE_COUNTER_INIT
+static void roce_compat_counter_init(struct rdma_counter *counter)
+{
+}
+
+#define ROCE_COMPAT_COUNTER_OPS \
+	.counter_init		= roce_compat_counter_init, \
+	.size_rdma_counter	= sizeof(struct rdma_counter),
+#else
+#define ROCE_COMPAT_COUNTER_OPS
+#endif
+
 #endif /* ROCE_COMPAT_VERBS_H */

@@ -89,8 +89,7 @@ static void implied_nak(struct roce_qp *qp)
 {
 	if (qp->requester.recovering)
 		return;
-	roce_count(qp, implied_nak_seq_err);
-	roce_requester_retry(qp);
+	roce_requester_retry(qp, ROCE_COUNTER_implied_nak_seq_err);
 }
 
 /* 9.7.5.2.8, table 46: the delays that the RNR NAK timer field stands for */
@@ -111,14 +110,15 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	struct roce_requester *requester = &qp->requester;
 	u64 delay = rnr_delay(syndrome);
 
+	roce_count(qp, rcvd_rnr_err);
 	/* The same NAK again */
 	if (requester->rnr_waiting)
 		return;
-	roce_count(qp, rnr_nak_retry_err);
 	if (!requester->rnr_retries) {
 		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
+	roce_count(qp, rnr_nak_retry_err);
 	/* 7 stands for forever. */
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
@@ -133,10 +133,9 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 static void sequence_error(struct roce_qp *qp)
 {
-	if (qp->requester.recovering)
-		return;
-	roce_count(qp, packet_seq_err);
-	roce_requester_retry(qp);
+	roce_count(qp, rcvd_seq_err);
+	if (!qp->requester.recovering)
+		roce_requester_retry(qp, ROCE_COUNTER_packet_seq_err);
 }
 
 static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)

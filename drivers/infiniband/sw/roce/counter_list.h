@@ -2,25 +2,39 @@
 /*
  * Every counter of a device, under the name that it has in
  * /sys/class/infiniband/DEVICE/ports/1/hw_counters. Documentation/counters.md
- * says what makes each one move. Whoever includes this defines ROCE_COUNTER().
+ * says what makes each one move. Whoever includes this defines ROCE_COUNTER(),
+ * and ROCE_ALIAS() for a second name of the same counter.
  */
+
+/* Traffic */
 ROCE_COUNTER(tx_packets)
 ROCE_COUNTER(tx_bytes)
 ROCE_COUNTER(tx_trains)
 ROCE_COUNTER(rx_packets)
 ROCE_COUNTER(rx_bytes)
 ROCE_COUNTER(rx_trains)
+ROCE_COUNTER(rdma_sends)
+ROCE_COUNTER(rdma_recvs)
 ROCE_COUNTER(rx_write_requests)
 ROCE_COUNTER(rx_read_requests)
 ROCE_COUNTER(rx_atomic_requests)
+
+/* Recovery */
 ROCE_COUNTER(retransmitted_packets)
+ROCE_COUNTER(completer_retry_err)
+ROCE_COUNTER(rcvd_seq_err)
 ROCE_COUNTER(packet_seq_err)
 ROCE_COUNTER(implied_nak_seq_err)
 ROCE_COUNTER(local_ack_timeout_err)
+ROCE_COUNTER(rcvd_rnr_err)
 ROCE_COUNTER(rnr_nak_retry_err)
 ROCE_COUNTER(out_of_sequence)
+ROCE_COUNTER(out_of_seq_request)
 ROCE_COUNTER(out_of_buffer)
+ROCE_COUNTER(send_rnr_err)
 ROCE_COUNTER(duplicate_request)
+
+/* Completions with an error, and why */
 ROCE_COUNTER(req_cqe_error)
 ROCE_COUNTER(resp_cqe_error)
 ROCE_COUNTER(req_cqe_flush_error)
@@ -31,6 +45,8 @@ ROCE_COUNTER(resp_remote_access_errors)
 ROCE_COUNTER(resp_local_length_error)
 ROCE_COUNTER(req_transport_retries_exceeded)
 ROCE_COUNTER(req_rnr_retries_exceeded)
+
+/* Received and dropped */
 ROCE_COUNTER(rx_icrc_encapsulated)
 ROCE_COUNTER(rx_dropped_header)
 ROCE_COUNTER(rx_dropped_length)
@@ -45,5 +61,20 @@ ROCE_COUNTER(rx_dropped_no_receive)
 ROCE_COUNTER(rx_dropped_incomplete)
 ROCE_COUNTER(rx_dropped_inbox_full)
 ROCE_COUNTER(rx_dropped_no_memory)
+
+/* Not sent, or later */
 ROCE_COUNTER(tx_dropped_no_route)
-ROCE_COUNTER(tx_stalled)
+ROCE_COUNTER(tx_dropped_queue_full)
+ROCE_COUNTER(tx_stalled_queue)
+ROCE_COUNTER(tx_stalled_memory)
+ROCE_COUNTER(tx_wait_us)
+ROCE_COUNTER(link_downed)
+
+/* What rdma_rxe calls them */
+ROCE_ALIAS(sent_pkts, tx_packets)
+ROCE_ALIAS(rcvd_pkts, rx_packets)
+ROCE_ALIAS(retry_exceeded_err, req_transport_retries_exceeded)
+ROCE_ALIAS(retry_rnr_exceeded_err, req_rnr_retries_exceeded)
+
+#undef ROCE_COUNTER
+#undef ROCE_ALIAS

@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters of a device, and of QPs.
+ *
+ * A QP counts where its pointer to counters points: at those of its device, or
+ * at those of a counter that an operator has bound it to ("rdma statistic qp").
+ * So an event is counted in one place only, and nothing on the data path asks
+ * in which. The core adds what was counted for QPs whenever it shows a device.
+ */
+#include <rdma/ib_verbs.h>
+
 #include "qp.h"
 
 static const struct rdma_stat_desc descriptions[] = {
-#define ROCE_COUNTER(counter) \
-	[ROCE_COUNTER_##counter].name = #counter,
+#define ROCE_COUNTER(counter) { .name = #counter },
+#define ROCE_ALIAS(alias, counter) { .name = #alias },
 #include "counter_list.h"
-#undef ROCE_COUNTER
 };
+
+/* Which counter each of them shows */
+static const enum roce_counter shown[] = {
+#define ROCE_COUNTER(counter) ROCE_COUNTER_##counter,
+#define ROCE_ALIAS(alias, counter) ROCE_COUNTER_##counter,
+#include "counter_list.h"
+};
+
+/*
+ * "rdma statistic show" gets all of them in one netlink message of at most a
+ * page, less its sk_buff's overhead: for each a nest, the name and the value.
+ */
+#define NETLINK_SIZE(name) \
+	(NLA_HDRLEN + NLA_HDRLEN + NLA_ALIGN(sizeof(#name)) + \
+	 NLA_HDRLEN + NLA_ALIGN(sizeof(u64)))
+enum {
+	NETLINK_BYTES = 0
+#define ROCE_COUNTER(counter) + NETLINK_SIZE(counter)
+#define ROCE_ALIAS(alias, counter) + NETLINK_SIZE(alias)
+#include "counter_list.h"
+};
+static_assert(NETLINK_BYTES < 3600);
 
 /**
  * roce_drop_packet() - count a received packet that is dropped
@@ -22,27 +53,65 @@ void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 }
 
 /**
- * roce_alloc_hw_port_stats() - the alloc_hw_port_stats verb
- * @ibdev: the device
- * @port: 1
+ * roce_count_stall() - count that a train has to wait
+ * @qp: whose it is
+ * @err: why: -EAGAIN, the egress queue is full; else there is no memory
+ * @nanoseconds: until the next try
  *
- * Two reads more than a jiffy apart both see the counters as they are.
- *
- * Return: memory for the values, which the core frees, or NULL.
+ * RCU read side.
  */
-struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds)
 {
-	return rdma_alloc_hw_stats_struct(descriptions, ROCE_COUNTER_COUNT, 0);
+	if (err == -EAGAIN)
+		roce_count(qp, tx_stalled_queue);
+	else
+		roce_count(qp, tx_stalled_memory);
+	roce_count_add(qp, tx_wait_us, div_u64(nanoseconds, NSEC_PER_USEC));
 }
 
-static u64 sum_over_cpus(const struct roce_device *dev, int index)
+static struct rdma_hw_stats *alloc_stats(void)
+{
+	/* Two reads more than a jiffy apart both see the counters as they are. */
+	return rdma_alloc_hw_stats_struct(descriptions, ARRAY_SIZE(descriptions),
+					  0);
+}
+
+static u64 sum_over_cpus(const struct roce_counters __percpu *counters,
+			 enum roce_counter counter)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(dev->counters, cpu)->value[index];
+		sum += per_cpu_ptr(counters, cpu)->value[counter];
 	return sum;
+}
+
+/* Of an entry of &roce_device.qp_counters */
+static struct roce_counters __percpu *to_counters(void *entry)
+{
+	return (struct roce_counters __force __percpu *)entry;
+}
+
+static void read_all(const struct roce_counters __percpu *counters,
+		     struct rdma_hw_stats *stats)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		stats->value[i] = sum_over_cpus(counters, shown[i]);
+}
+
+/**
+ * roce_alloc_hw_port_stats() - the alloc_hw_port_stats verb
+ * @ibdev: the device
+ * @port: 1
+ *
+ * Return: memory for the values, which the core frees, or NULL.
+ */
+struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return alloc_stats();
 }
 
 /**
@@ -57,13 +126,143 @@ static u64 sum_over_cpus(const struct roce_device *dev, int index)
 int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		      u32 port, int index)
 {
-	struct roce_device *dev = to_roce_device(ibdev);
-	int i;
-
-	if (!port || stats->num_counters != ROCE_COUNTER_COUNT)
+	if (!port || stats->num_counters != ARRAY_SIZE(shown))
 		return -EINVAL;
 
+	read_all(to_roce_device(ibdev)->counters, stats);
+	return ARRAY_SIZE(shown);
+}
+
+/**
+ * roce_counter_total() - one counter of a device and of all its QPs
+ * @dev: the device
+ * @counter: which one
+ *
+ * What the core shows as the counter of the device. Process context.
+ */
+u64 roce_counter_total(struct roce_device *dev, enum roce_counter counter)
+{
+	u64 total = sum_over_cpus(dev->counters, counter);
+	unsigned long index;
+	void *entry;
+
+	xa_lock(&dev->qp_counters);
+	xa_for_each(&dev->qp_counters, index, entry)
+		total += sum_over_cpus(to_counters(entry), counter);
+	total += dev->past_qps.value[counter];
+	xa_unlock(&dev->qp_counters);
+	return total;
+}
+
+/**
+ * roce_counter_alloc_stats() - the counter_alloc_stats verb
+ * @counter: of QPs, being made
+ *
+ * Return: memory for the values, which the core frees, or NULL.
+ */
+struct rdma_hw_stats *roce_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return alloc_stats();
+}
+
+static struct xarray *counters_of_qps(const struct rdma_counter *counter)
+{
+	return &to_roce_device(counter->device)->qp_counters;
+}
+
+/* What QPs bound to @counter count in; NULL if none was bound yet */
+static struct roce_counters __percpu *find(const struct rdma_counter *counter)
+{
+	return to_counters(xa_load(counters_of_qps(counter),
+				   (unsigned long)counter));
+}
+
+/**
+ * roce_counter_update_stats() - the counter_update_stats verb: read all of it
+ * @counter: with at least one QP bound, now or before; locked by the core
+ *
+ * Return: 0.
+ */
+int roce_counter_update_stats(struct rdma_counter *counter)
+{
+	struct roce_counters __percpu *counters = find(counter);
+
+	if (counters)
+		read_all(counters, counter->stats);
+	return 0;
+}
+
+/* On the first bind: when a later step of making it fails, the core tells nobody. */
+static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
+{
+	struct roce_counters __percpu *counters = find(counter);
+	int err;
+
+	if (counters)
+		return counters;
+	counters = alloc_percpu(struct roce_counters);
+	if (!counters)
+		return NULL;
+	err = xa_err(xa_store(counters_of_qps(counter), (unsigned long)counter,
+			      (void __force *)counters, GFP_KERNEL));
+	if (!err)
+		return counters;
+	free_percpu(counters);
+	return NULL;
+}
+
+/**
+ * roce_counter_bind_qp() - the counter_bind_qp verb: count a QP apart
+ * @counter: from now on; locked by the core
+ * @ibqp: has no counter of its own
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	struct roce_counters __percpu *counters = find_or_make(counter);
+
+	if (!counters)
+		return -ENOMEM;
+	WRITE_ONCE(to_roce_qp(ibqp)->counters, counters);
+	ibqp->counter = counter;
+	return 0;
+}
+
+/**
+ * roce_counter_unbind_qp() - the counter_unbind_qp verb: count with the device
+ * @ibqp: bound to a counter, which is locked by the core
+ *
+ * Return: 0.
+ */
+int roce_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	struct roce_qp *qp = to_roce_qp(ibqp);
+
+	WRITE_ONCE(qp->counters, qp->dev->counters);
+	/* Whoever has read the pointer before is done after this. */
+	synchronize_rcu_expedited();
+	ibqp->counter = NULL;
+	return 0;
+}
+
+/**
+ * roce_counter_dealloc() - the counter_dealloc verb
+ * @counter: no QP is bound to it; the core has read it for the last time
+ *
+ * Return: 0.
+ */
+int roce_counter_dealloc(struct rdma_counter *counter)
+{
+	struct roce_device *dev = to_roce_device(counter->device);
+	struct roce_counters __percpu *counters = find(counter);
+	int i;
+
+	xa_lock(&dev->qp_counters);
+	__xa_erase(&dev->qp_counters, (unsigned long)counter);
 	for (i = 0; i < ROCE_COUNTER_COUNT; i++)
-		stats->value[i] = sum_over_cpus(dev, i);
-	return ROCE_COUNTER_COUNT;
+		dev->past_qps.value[i] += sum_over_cpus(counters, i);
+	xa_unlock(&dev->qp_counters);
+	free_percpu(counters);
+	return 0;
 }

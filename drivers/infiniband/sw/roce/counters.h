@@ -6,14 +6,16 @@
 #include <linux/types.h>
 
 struct ib_device;
+struct ib_qp;
+struct rdma_counter;
 struct rdma_hw_stats;
 struct roce_device;
 struct roce_qp;
 
 enum roce_counter {
 #define ROCE_COUNTER(name) ROCE_COUNTER_##name,
+#define ROCE_ALIAS(name, counter)
 #include "counter_list.h"
-#undef ROCE_COUNTER
 	ROCE_COUNTER_COUNT,
 };
 
@@ -38,8 +40,16 @@ struct roce_counters {
 	roce_drop_packet(qp, ROCE_COUNTER_##name, (packet)->psn)
 
 struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
+void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds);
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn);
 int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		      u32 port, int index);
+u64 roce_counter_total(struct roce_device *dev, enum roce_counter counter);
+
+struct rdma_hw_stats *roce_counter_alloc_stats(struct rdma_counter *counter);
+int roce_counter_update_stats(struct rdma_counter *counter);
+int roce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
+int roce_counter_unbind_qp(struct ib_qp *ibqp);
+int roce_counter_dealloc(struct rdma_counter *counter);
 
 #endif /* ROCE_COUNTERS_H */

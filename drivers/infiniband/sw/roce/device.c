@@ -57,6 +57,8 @@ void roce_device_port_event(struct roce_device *dev)
 	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
 		return;
 	dev->port_state = state;
+	if (state != IB_PORT_ACTIVE)
+		roce_count(dev, link_downed);
 
 	/* Events that were dispatched under a reference do not outlive it. */
 	if (!ib_device_try_get(&dev->ibdev))
@@ -259,6 +261,7 @@ static struct roce_device *new_device(struct net_device *netdev)
 	if (roce_key_table_init(dev))
 		goto free_counters;
 
+	xa_init(&dev->qp_counters);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
@@ -300,6 +303,7 @@ void roce_device_free(struct ib_device *ibdev)
 	roce_parent_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
+	xa_destroy(&dev->qp_counters);
 	free_percpu(dev->counters);
 	netdev_put(dev->netdev, &dev->netdev_tracker);
 }

@@ -359,7 +359,7 @@ void roce_requester_init(struct roce_qp *qp);
 void roce_requester_start(struct roce_qp *qp);
 void roce_requester_reset(struct roce_qp *qp);
 void roce_requester_go_back(struct roce_qp *qp);
-void roce_requester_retry(struct roce_qp *qp);
+void roce_requester_retry(struct roce_qp *qp, enum roce_counter why);
 void roce_requester_progressed(struct roce_qp *qp);
 void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);

@@ -76,6 +76,8 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 	wc->port_num = 1;
 	responder->has_receive = false;
 
+	if (wc->status == IB_WC_SUCCESS)
+		roce_count(qp, rdma_recvs);
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		roce_count(qp, resp_cqe_flush_error);
 	if (wc->status == IB_WC_LOC_LEN_ERR)

@@ -502,6 +502,8 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 	if (roce_qp_is_user(qp))
 		roce_ring_advance(&requester->ring);
 
+	if (wc.opcode == IB_WC_SEND)
+		roce_count(qp, rdma_sends);
 	if (status != IB_WC_SUCCESS)
 		count_error(qp, status);
 	if (!signaled && status == IB_WC_SUCCESS)

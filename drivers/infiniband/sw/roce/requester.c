@@ -312,8 +312,6 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 		if (err)
 			return train->packets ? 0 : err;
 
-		if (sent_before(requester) && roce_qp_is_reliable(qp))
-			roce_count(qp, retransmitted_packets);
 		if (packet.ack_request)
 			requester->ack_request_psn = packet.psn;
 		move_cursor(qp, request, 1);
@@ -363,10 +361,11 @@ void roce_requester_go_back(struct roce_qp *qp)
 /**
  * roce_requester_retry() - go back, and count it against the retry limit
  * @qp: its requester is owned by the caller, with a request outstanding
+ * @why: the counter of what has happened
  *
  * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
  */
-void roce_requester_retry(struct roce_qp *qp)
+void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
 {
 	struct roce_requester *requester = &qp->requester;
 
@@ -374,6 +373,8 @@ void roce_requester_retry(struct roce_qp *qp)
 		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
+	this_cpu_inc(READ_ONCE(qp->counters)->value[why]);
+	roce_count(qp, completer_retry_err);
 	requester->retries--;
 	requester->window = max(requester->window / 2, MIN_WINDOW);
 	requester->window_psn = requester->limit_psn;
@@ -470,25 +471,82 @@ void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
 		flush(qp, qp->requester.slot_mask);
 }
 
+/* Where the cursor is, and how far it ever was */
+struct place {
+	u32 psn;
+	u32 request_number;
+	u32 limit_psn;
+};
+
+static struct place here(const struct roce_requester *requester)
+{
+	return (struct place) {
+		.psn = requester->psn,
+		.request_number = requester->current_request,
+		.limit_psn = requester->limit_psn,
+	};
+}
+
+/* Let the cursor be @packets behind @place, as if no more had been sent. */
+static void return_to(struct roce_requester *requester,
+		      const struct place *place, u32 packets)
+{
+	u32 number = place->request_number;
+
+	requester->psn = roce_psn_add(place->psn, packets);
+	while (number != requester->fetched &&
+	       packet_index(requester, roce_request(requester, number)) >=
+	       roce_request(requester, number)->packets)
+		number++;
+	requester->current_request = number;
+	requester->limit_psn = place->limit_psn;
+	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
+		requester->limit_psn = requester->psn;
+	while (requester->asked &&
+	       roce_psn_diff(*nth_asked_end(requester, requester->asked - 1),
+			     requester->limit_psn) > 0)
+		requester->asked--;
+}
+
+static void stall(struct roce_qp *qp, int err)
+{
+	roce_count_stall(qp, err, STALL_NANOSECONDS);
+	roce_requester_wait(qp, STALL_NANOSECONDS);
+}
+
+static void count_retransmitted(struct roce_qp *qp, const struct place *place,
+				u32 packets)
+{
+	s32 again = roce_psn_diff(place->limit_psn, place->psn);
+
+	if (again > 0)
+		roce_count_add(qp, retransmitted_packets,
+			       min_t(u32, packets, again));
+}
+
 /*
- * Hand a train to the network. A netdev that takes no more is no loss: the
- * cursor goes back to where the train began, and the engine waits.
+ * Hand a train that begins at @place to the network. A netdev that takes no more
+ * is no loss: the cursor goes back to what did not leave, and the engine waits.
  */
 static bool send_train(struct roce_qp *qp, struct roce_av *av,
-		       struct roce_train *train, u32 psn, u32 request_number)
+		       struct roce_train *train, const struct place *place)
 {
 	struct roce_requester *requester = &qp->requester;
+	u32 packets = train->packets;
 	int err;
 
 	err = qp->dev->send(qp, av, train);
+	if (err == -EAGAIN)
+		packets = train->sent;
+	count_retransmitted(qp, place, packets);
 	if (err == -EAGAIN && (!roce_qp_is_datagram(qp) ||
 			       requester->stalls++ < MAX_DATAGRAM_STALLS)) {
-		roce_count(qp, tx_stalled);
-		requester->psn = psn;
-		requester->current_request = request_number;
-		roce_requester_wait(qp, STALL_NANOSECONDS);
+		return_to(requester, place, packets);
+		stall(qp, err);
 		return false;
 	}
+	if (err == -EAGAIN)
+		roce_count(qp, tx_dropped_queue_full);
 	requester->stalls = 0;
 	/* Unreliable messages are over when they are sent. */
 	if (!roce_qp_is_reliable(qp)) {
@@ -501,10 +559,8 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 
 static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
-	struct roce_requester *requester = &qp->requester;
-	u32 request_number = requester->current_request;
+	const struct place place = here(&qp->requester);
 	struct roce_av *av = request_av(qp, request);
-	u32 psn = requester->psn;
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
@@ -515,17 +571,17 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	}
 
 	describe_packet(qp, request, &packet);
-	err = roce_train_open(&train, av, source_port(qp, av, request), psn,
+	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
 			      roce_packet_size(&packet));
 	if (!err)
 		err = fill_train(qp, &train);
 	if (!err)
-		return send_train(qp, av, &train, psn, request_number);
+		return send_train(qp, av, &train, &place);
 
 	roce_train_drop(&train);
 	if (err == -EACCES)
 		return true;
-	roce_requester_wait(qp, STALL_NANOSECONDS);
+	stall(qp, err);
 	return false;
 }
 
@@ -554,10 +610,10 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 	u32 index = packet_index(requester, request);
 	u32 packets = read_packets(requester, request);
 	u64 offset = (u64)index * qp->mtu;
-	u32 request_number = requester->current_request;
-	u32 psn = requester->psn;
+	const struct place place = here(requester);
 	struct roce_packet packet;
 	struct roce_train train;
+	int err;
 
 	if (!packets)
 		return false;
@@ -568,15 +624,14 @@ static bool send_read(struct roce_qp *qp, struct roce_request *request)
 	packet.length = min_t(u64, request->length - offset,
 			      (u64)packets * qp->mtu);
 
-	if (roce_train_of_one(&train, &qp->av, qp->source_port, &packet)) {
-		roce_requester_wait(qp, STALL_NANOSECONDS);
+	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet);
+	if (err) {
+		stall(qp, err);
 		return false;
 	}
-	if (sent_before(requester))
-		roce_count(qp, retransmitted_packets);
-	requester->ack_request_psn = psn;
+	requester->ack_request_psn = packet.psn;
 	move_cursor(qp, request, packets);
-	return send_train(qp, &qp->av, &train, psn, request_number);
+	return send_train(qp, &qp->av, &train, &place);
 }
 
 /*
@@ -638,8 +693,7 @@ static void check_ack_timeout(struct roce_qp *qp)
 	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
 		return;
 
-	roce_count(qp, local_ack_timeout_err);
-	roce_requester_retry(qp);
+	roce_requester_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
 }
 
 /* Lazily: a timer that is pending fires early, and is then set anew. */

@@ -526,6 +526,7 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 		executed(qp, packet);
 		return;
 	case NOT_READY:
+		roce_count(qp, send_rnr_err);
 		owe_nak(responder, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
 		return;
 	case ACCESS_VIOLATION:
@@ -549,6 +550,7 @@ static void receive_ahead(struct roce_qp *qp)
 	roce_count(qp, out_of_sequence);
 	if (responder->nak_sent)
 		return;
+	roce_count(qp, out_of_seq_request);
 	owe_nak(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
 }
 
@@ -808,8 +810,11 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-static void stall(struct roce_responder *responder)
+static void stall(struct roce_qp *qp, int err)
 {
+	struct roce_responder *responder = &qp->responder;
+
+	roce_count_stall(qp, err, jiffies_to_nsecs(STALL_JIFFIES));
 	responder->stalled = true;
 	responder->stalls++;
 	mod_timer(&responder->wait_timer, jiffies + STALL_JIFFIES);
@@ -863,6 +868,19 @@ static int add_response(struct roce_qp *qp, const struct roce_resource *resource
 	return err;
 }
 
+static void advance_responses(const struct roce_qp *qp,
+			      struct roce_resource *resource, u32 packets)
+{
+	u32 bytes = min_t(u64, resource->length, (u64)packets * qp->mtu);
+
+	if (packets)
+		resource->begin = false;
+	resource->next_psn = roce_psn_add(resource->next_psn, packets);
+	resource->left -= packets;
+	resource->address += bytes;
+	resource->length -= bytes;
+}
+
 static int fill_response_train(struct roce_qp *qp, struct roce_resource *resource,
 			       struct roce_train *train)
 {
@@ -876,11 +894,7 @@ static int fill_response_train(struct roce_qp *qp, struct roce_resource *resourc
 		err = add_response(qp, resource, &packet, train);
 		if (err)
 			return train->packets ? 0 : err;
-		resource->begin = false;
-		resource->next_psn = roce_psn_add(resource->next_psn, 1);
-		resource->left--;
-		resource->address += packet.payload;
-		resource->length -= packet.payload;
+		advance_responses(qp, resource, 1);
 	}
 	return 0;
 }
@@ -923,8 +937,8 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 	}
 	if (err == -EAGAIN || err == -ENOMEM) {
 		*resource = before;
-		roce_count(qp, tx_stalled);
-		stall(responder);
+		advance_responses(qp, resource, train.sent);
+		stall(qp, err);
 		return false;
 	}
 	responder->stalls = 0;
@@ -949,10 +963,11 @@ static void send_acknowledge(struct roce_qp *qp)
 	      qp->dev->send(qp, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) &&
 	    responder->stalls < MAX_STALLS) {
-		roce_count(qp, tx_stalled);
-		stall(responder);
+		stall(qp, err);
 		return;
 	}
+	if (err == -EAGAIN)
+		roce_count(qp, tx_dropped_queue_full);
 	responder->stalls = 0;
 	responder->ack_due = false;
 }

@@ -72,6 +72,8 @@ enum roce_device_state {
  * @next_ah_number: where the search for a free one begins
  * @gsi_qp: QP 1, once ib_mad has created it
  * @counters: per CPU, see counters.h
+ * @qp_counters: those that QPs are bound to, by the address of their rdma_counter
+ * @past_qps: the sum of those that are no more; guarded by the lock of the others
  * @send: hands a train to the network: roce_send(), or a test's wire
  * @objects: how many of each kind exist, bounded by the ROCE_MAX_* above
  */
@@ -92,6 +94,8 @@ struct roce_device {
 	u32 next_ah_number;
 	struct roce_qp __rcu *gsi_qp;
 	struct roce_counters __percpu *counters;
+	struct xarray qp_counters;
+	struct roce_counters past_qps;
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {

@@ -121,11 +121,11 @@ static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
 	       (netdev->dev.parent || !list_empty(&netdev->adj_list.lower));
 }
 
+/* Sets how many packets went out before the queue was full. */
 static int cut_and_output(struct net *net, const struct roce_av *av,
-			  struct sk_buff *skb)
+			  struct sk_buff *skb, u32 *sent)
 {
 	struct sk_buff *segments, *segment, *next;
-	int err = 0;
 
 	segments = skb_gso_segment(skb, 0);
 	if (IS_ERR_OR_NULL(segments)) {
@@ -135,10 +135,13 @@ static int cut_and_output(struct net *net, const struct roce_av *av,
 	consume_skb(skb);
 	skb_list_walk_safe(segments, segment, next) {
 		skb_mark_not_on_list(segment);
-		if (output(net, av, segment))
-			err = -EAGAIN;
+		if (output(net, av, segment)) {
+			kfree_skb_list(next);
+			return -EAGAIN;
+		}
+		(*sent)++;
 	}
-	return err;
+	return 0;
 }
 
 /**
@@ -151,12 +154,11 @@ static int cut_and_output(struct net *net, const struct roce_av *av,
  * come back through lo on this very CPU, though only after we return.
  *
  * Return: 0, also for what IP drops silently; -EAGAIN if the egress qdisc is
- * full; -EHOSTUNREACH without a route.
+ * full, then @train->sent packets have left; -EHOSTUNREACH without a route.
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
 	struct net *net = qp->dev->net;
-	u32 packets = train->packets;
 	u32 bytes = train->skb->len;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
@@ -175,14 +177,17 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	skb->priority = av->service_level;
 
 	if (must_be_cut(av, skb, dst->dev))
-		err = cut_and_output(net, av, skb);
+		err = cut_and_output(net, av, skb, &train->sent);
 	else
 		err = output(net, av, skb);
-	if (err)
+	if (!err)
+		train->sent = train->packets;
+	if (!train->sent)
 		return err;
 
 	roce_count(qp, tx_trains);
-	roce_count_add(qp, tx_packets, packets);
-	roce_count_add(qp, tx_bytes, bytes);
-	return 0;
+	roce_count_add(qp, tx_packets, train->sent);
+	roce_count_add(qp, tx_bytes,
+		       min(bytes, train->sent * train->segment));
+	return err;
 }

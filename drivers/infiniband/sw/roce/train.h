@@ -90,6 +90,8 @@ static inline u32 roce_packet_size(const struct roce_packet *packet)
  * @skb: holds the finished packets
  * @headers: IP and UDP header of the packet under construction
  * @packets: finished ones
+ * @sent: how many of them left before the egress queue was full; set by a send
+ *	function that returns -EAGAIN
  * @segment: bytes of each packet but a last, shorter one
  * @closed: the last packet was shorter, or a limit is reached
  * @start: offset of the packet under construction in @skb
@@ -103,6 +105,7 @@ struct roce_train {
 	struct sk_buff *skb;
 	struct roce_ip_headers headers;
 	u32 packets;
+	u32 sent;
 	u32 segment;
 	bool closed;
 	u32 start;

@@ -57,7 +57,13 @@ const struct ib_device_ops roce_device_ops = {
 
 	/* counters.c */
 	.alloc_hw_port_stats	= roce_alloc_hw_port_stats,
+	.counter_alloc_stats	= roce_counter_alloc_stats,
+	.counter_bind_qp	= roce_compat_counter_bind_qp,
+	.counter_dealloc	= roce_counter_dealloc,
+	.counter_unbind_qp	= roce_compat_counter_unbind_qp,
+	.counter_update_stats	= roce_counter_update_stats,
 	.get_hw_stats		= roce_get_hw_stats,
+	ROCE_COMPAT_COUNTER_OPS
 
 	/* pd.c */
 	.alloc_pd		= roce_alloc_pd,

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <rdma/ib_verbs.h>
+
+#include "fixture.h"
+
+static void free_stats(void *stats)
+{
+	rdma_free_hw_stats_struct(stats);
+}
+
+/* A counter of "rdma statistic qp", as the core makes it */
+static struct rdma_counter *make_counter(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct rdma_counter *counter =
+		kunit_kzalloc(test, sizeof(*counter), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, counter);
+	counter->device = &dev->ibdev;
+	counter->stats = roce_counter_alloc_stats(counter);
+	KUNIT_ASSERT_NOT_NULL(test, counter->stats);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_stats,
+							   counter->stats));
+	return counter;
+}
+
+static u64 value_of(struct kunit *test, const struct rdma_hw_stats *stats,
+		    const char *name)
+{
+	int i;
+
+	for (i = 0; i < stats->num_counters; i++)
+		if (!strcmp(stats->descs[i].name, name))
+			return stats->value[i];
+	KUNIT_FAIL(test, "no counter %s", name);
+	return 0;
+}
+
+static u64 value_in(struct kunit *test, struct rdma_counter *counter,
+		    const char *name)
+{
+	KUNIT_EXPECT_EQ(test, 0, roce_counter_update_stats(counter));
+	return value_of(test, counter->stats, name);
+}
+
+static void a_bound_qp_counts_apart(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *bound = fixture_bare_qp(test, dev);
+	struct roce_qp *other = fixture_bare_qp(test, dev);
+	struct rdma_counter *counter = make_counter(test);
+
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &bound->ibqp));
+	KUNIT_EXPECT_PTR_EQ(test, counter, bound->ibqp.counter);
+	roce_count_add(bound, tx_packets, 3);
+	roce_count(other, tx_packets);
+	KUNIT_EXPECT_EQ(test, 3, value_in(test, counter, "tx_packets"));
+	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_packets));
+	KUNIT_EXPECT_EQ(test, 4, roce_counter_total(dev, ROCE_COUNTER_tx_packets));
+
+	KUNIT_EXPECT_EQ(test, 0, roce_counter_unbind_qp(&bound->ibqp));
+	KUNIT_EXPECT_NULL(test, bound->ibqp.counter);
+	roce_count(bound, tx_packets);
+	KUNIT_EXPECT_EQ(test, 3, value_in(test, counter, "tx_packets"));
+	KUNIT_EXPECT_EQ(test, 2, fixture_count(dev, tx_packets));
+	roce_counter_dealloc(counter);
+}
+
+static void two_qps_can_share_a_counter(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *one = fixture_bare_qp(test, dev);
+	struct roce_qp *two = fixture_bare_qp(test, dev);
+	struct rdma_counter *counter = make_counter(test);
+
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &one->ibqp));
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &two->ibqp));
+	roce_count(one, rx_packets);
+	roce_count(two, rx_packets);
+	KUNIT_EXPECT_EQ(test, 2, value_in(test, counter, "rx_packets"));
+	roce_counter_unbind_qp(&one->ibqp);
+	roce_counter_unbind_qp(&two->ibqp);
+	roce_counter_dealloc(counter);
+}
+
+static void what_was_counted_outlives_the_counter(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *qp = fixture_bare_qp(test, dev);
+	struct rdma_counter *counter = make_counter(test);
+
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &qp->ibqp));
+	roce_count_add(qp, tx_bytes, 1000);
+	roce_counter_unbind_qp(&qp->ibqp);
+	roce_counter_dealloc(counter);
+	KUNIT_EXPECT_EQ(test, 0, fixture_count(dev, tx_bytes));
+	KUNIT_EXPECT_EQ(test, 1000,
+			roce_counter_total(dev, ROCE_COUNTER_tx_bytes));
+}
+
+static void a_counter_that_nobody_was_bound_to_is_zero(struct kunit *test)
+{
+	struct rdma_counter *counter = make_counter(test);
+
+	KUNIT_EXPECT_EQ(test, 0, value_in(test, counter, "tx_packets"));
+}
+
+static void an_alias_shows_its_counter(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct rdma_hw_stats *stats = roce_alloc_hw_port_stats(&dev->ibdev, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, stats);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, free_stats, stats));
+	roce_count_add(dev, tx_packets, 7);
+	roce_count(dev, req_rnr_retries_exceeded);
+	KUNIT_EXPECT_EQ(test, stats->num_counters,
+			roce_get_hw_stats(&dev->ibdev, stats, 1, 0));
+	KUNIT_EXPECT_EQ(test, 7, value_of(test, stats, "tx_packets"));
+	KUNIT_EXPECT_EQ(test, 7, value_of(test, stats, "sent_pkts"));
+	KUNIT_EXPECT_EQ(test, 1, value_of(test, stats, "retry_rnr_exceeded_err"));
+	KUNIT_EXPECT_EQ(test, 0, value_of(test, stats, "rcvd_pkts"));
+}
+
+static void no_name_is_there_twice(struct kunit *test)
+{
+	struct rdma_counter *counter = make_counter(test);
+	const struct rdma_hw_stats *stats = counter->stats;
+	int i, j;
+
+	for (i = 0; i < stats->num_counters; i++)
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_STRNEQ(test, stats->descs[i].name,
+					    stats->descs[j].name);
+}
+
+static int make_device(struct kunit *test)
+{
+	test->priv = fixture_device(test);
+	return 0;
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(a_bound_qp_counts_apart),
+	KUNIT_CASE(two_qps_can_share_a_counter),
+	KUNIT_CASE(what_was_counted_outlives_the_counter),
+	KUNIT_CASE(a_counter_that_nobody_was_bound_to_is_zero),
+	KUNIT_CASE(an_alias_shows_its_counter),
+	KUNIT_CASE(no_name_is_there_twice),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "roce_counters",
+	.init = make_device,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
