@@ -76,6 +76,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, !!dev->counters);
 	KUNIT_ASSERT_EQ(test, roce_key_table_init(dev), 0);
 	xa_init(&dev->qp_counters);
+	mutex_init(&dev->port_counters.lock);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
 	dev->send = send_nothing;

@@ -15,6 +15,11 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
+#ifdef ROCE_HAVE_LINUX_UNALIGNED
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
 
 /**
  * struct roce_bh - work that runs soon in softirq context, never twice at a time

@@ -262,6 +262,7 @@ static struct roce_device *new_device(struct net_device *netdev)
 		goto free_counters;
 
 	xa_init(&dev->qp_counters);
+	mutex_init(&dev->port_counters.lock);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;

@@ -69,12 +69,13 @@ static struct roce_qp *find_qp(struct net *net, const struct sk_buff *skb, u32 q
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
 
+/* All packets that are left of the run */
 static void drop(struct net *net, struct sk_buff *skb, enum roce_counter why)
 {
 	struct roce_device *dev = find_device(net, skb);
 
 	if (dev)
-		this_cpu_inc(dev->counters->value[why]);
+		this_cpu_add(dev->counters->value[why], roce_run_packets(skb));
 	kfree_skb(skb);
 }
 
@@ -91,7 +92,8 @@ void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
 {
 	roce_count(qp, rx_trains);
 	if (!roce_engine_receive(engine, skb)) {
-		roce_count(qp, rx_dropped_inbox_full);
+		roce_count_add(qp, rx_dropped_inbox_full,
+			       roce_run_packets(skb));
 		kfree_skb(skb);
 	}
 }
@@ -162,6 +164,9 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	u32 segment;
 
 	segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : end;
+	*run = (struct roce_run) {
+		.offset = offset, .end = end, .segment = segment,
+	};
 	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
@@ -173,9 +178,6 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	}
 	detach_from_stack(skb);
 
-	*run = (struct roce_run) {
-		.offset = offset, .segment = segment, .vlan_id = run->vlan_id,
-	};
 	for (;;) {
 		struct sk_buff *rest;
 
@@ -189,11 +191,11 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 
 		/* The run ends here, and another one begins. */
 		rest = skb_clone(skb, GFP_ATOMIC);
-		run->end = offset;
 		if (!rest) {
 			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
 		}
+		run->end = offset;
 		distribute_run(net, netdev, skb, qpn, response);
 		skb = rest;
 		run = roce_run(skb);

@@ -42,6 +42,9 @@
 #define ROCE_MAX_FAST_PAGES	512
 #define ROCE_GID_TABLE_LENGTH	256
 
+/* Counters of performance management */
+#define ROCE_PORT_COUNTERS	11
+
 struct roce_qp;
 struct roce_av;
 struct roce_train;
@@ -74,6 +77,7 @@ enum roce_device_state {
  * @counters: per CPU, see counters.h
  * @qp_counters: those that QPs are bound to, by the address of their rdma_counter
  * @past_qps: the sum of those that are no more; guarded by the lock of the others
+ * @port_counters: what performance management counts from, see pma.c
  * @send: hands a train to the network: roce_send(), or a test's wire
  * @objects: how many of each kind exist, bounded by the ROCE_MAX_* above
  */
@@ -96,6 +100,10 @@ struct roce_device {
 	struct roce_counters __percpu *counters;
 	struct xarray qp_counters;
 	struct roce_counters past_qps;
+	struct {
+		struct mutex lock;	/* of base */
+		u64 base[ROCE_PORT_COUNTERS];
+	} port_counters;
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {
@@ -270,6 +278,12 @@ void roce_parent_destroy(struct roce_device *dev);
 
 /* verbs.c */
 extern const struct ib_device_ops roce_device_ops;
+
+/* pma.c */
+int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,
+		     const struct ib_wc *wc, const struct ib_grh *grh,
+		     const struct ib_mad *in, struct ib_mad *out, size_t *size,
+		     u16 *pkey_index);
 
 /* main.c: the list of devices */
 int roce_devices_insert(struct roce_device *dev);

@@ -149,6 +149,14 @@ static inline struct roce_run *roce_run(struct sk_buff *skb)
 	return (struct roce_run *)skb->cb;
 }
 
+/** roce_run_packets() - how many packets are left of a run; an empty one is one */
+static inline u32 roce_run_packets(struct sk_buff *skb)
+{
+	const struct roce_run *run = roce_run(skb);
+
+	return max(1u, DIV_ROUND_UP(run->end - run->offset, run->segment));
+}
+
 bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);
 

@@ -65,6 +65,9 @@ const struct ib_device_ops roce_device_ops = {
 	.get_hw_stats		= roce_get_hw_stats,
 	ROCE_COMPAT_COUNTER_OPS
 
+	/* pma.c */
+	.process_mad		= roce_process_mad,
+
 	/* pd.c */
 	.alloc_pd		= roce_alloc_pd,
 	.alloc_ucontext		= roce_alloc_ucontext,
