@@ -11,6 +11,7 @@
  */
 #include "qp.h"
 #include "sge.h"
+#include "trace.h"
 
 static struct roce_qp *requester_qp(struct roce_engine *engine)
 {
@@ -119,6 +120,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 		return;
 	}
 	roce_count(qp, rnr_nak_retry_err);
+	trace_roce_retry(qp, roce_counter_name(ROCE_COUNTER_rnr_nak_retry_err));
 	/* 7 stands for forever. */
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
@@ -177,6 +179,7 @@ static void receive_acknowledge(struct roce_qp *qp,
 		return;
 	}
 
+	trace_roce_nak_received(qp, packet->psn, packet->syndrome);
 	/* A NAK acknowledges what is before it. */
 	if (!acknowledge_until(qp, packet->psn)) {
 		implied_nak(qp);

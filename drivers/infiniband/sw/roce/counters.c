@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "qp.h"
+#include "trace.h"
 
 static const struct rdma_stat_desc descriptions[] = {
 #define ROCE_COUNTER(counter) { .name = #counter },
@@ -39,6 +40,25 @@ enum {
 };
 static_assert(NETLINK_BYTES < 3600);
 
+/** roce_counter_name() - the name of a counter in sysfs */
+const char *roce_counter_name(enum roce_counter counter)
+{
+	static const char *const names[] = {
+#define ROCE_COUNTER(counter) [ROCE_COUNTER_##counter] = #counter,
+#define ROCE_ALIAS(alias, counter)
+#include "counter_list.h"
+	};
+
+	return names[counter];
+}
+
+static void drop(struct roce_device *dev, struct roce_counters __percpu *counters,
+		 u32 qpn, u32 psn, u32 packets, enum roce_counter why)
+{
+	this_cpu_add(counters->value[why], packets);
+	trace_roce_drop(dev, qpn, psn, packets, roce_counter_name(why));
+}
+
 /**
  * roce_drop_packet() - count a received packet that is dropped
  * @qp: to which it was sent
@@ -49,7 +69,30 @@ static_assert(NETLINK_BYTES < 3600);
  */
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 {
-	this_cpu_inc(READ_ONCE(qp->counters)->value[why]);
+	drop(qp->dev, READ_ONCE(qp->counters), qp->ibqp.qp_num, psn, 1, why);
+}
+
+/**
+ * roce_drop_run() - drop the rest of a received run
+ * @dev: to which it was sent
+ * @counters: of its QP, or else of the device
+ * @skb: consumed
+ * @why: the counter
+ *
+ * RCU read side.
+ */
+void roce_drop_run(struct roce_device *dev,
+		   struct roce_counters __percpu *counters, struct sk_buff *skb,
+		   enum roce_counter why)
+{
+	struct roce_bth buffer = {};
+	const struct roce_bth *bth;
+
+	bth = skb_header_pointer(skb, roce_run(skb)->offset, sizeof(buffer),
+				 &buffer) ?: &buffer;
+	drop(dev, counters, be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24,
+	     be32_to_cpu(bth->psn) & ROCE_PSN_MASK, roce_run_packets(skb), why);
+	kfree_skb(skb);
 }
 
 /**

@@ -10,6 +10,7 @@ struct ib_qp;
 struct rdma_counter;
 struct rdma_hw_stats;
 struct roce_device;
+struct sk_buff;
 struct roce_qp;
 
 enum roce_counter {
@@ -41,9 +42,13 @@ struct roce_counters {
 
 struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds);
+void roce_drop_run(struct roce_device *dev,
+		   struct roce_counters __percpu *counters, struct sk_buff *skb,
+		   enum roce_counter why);
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn);
 int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		      u32 port, int index);
+const char *roce_counter_name(enum roce_counter counter);
 u64 roce_counter_total(struct roce_device *dev, enum roce_counter counter);
 
 struct rdma_hw_stats *roce_counter_alloc_stats(struct rdma_counter *counter);

@@ -230,7 +230,8 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 		if (copy)
 			roce_receive_run(qp, &qp->responder.engine, copy);
 		else
-			roce_count(qp, rx_dropped_no_memory);
+			roce_count_add(qp, rx_dropped_no_memory,
+				       roce_run_packets(skb));
 	}
 	consume_skb(skb);
 }

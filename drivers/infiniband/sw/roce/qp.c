@@ -7,6 +7,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "qp.h"
+#include "trace.h"
 
 #define FIRST_QPN	16
 
@@ -66,8 +67,10 @@ void roce_qp_event(struct roce_qp *qp, enum ib_event_type type)
 void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
 {
 	spin_lock_bh(&qp->state_lock);
-	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR)
+	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR) {
+		trace_roce_qp_state(qp, qp->state, state);
 		WRITE_ONCE(qp->state, state);
+	}
 	spin_unlock_bh(&qp->state_lock);
 
 	roce_engine_schedule(&qp->requester.engine);
@@ -430,6 +433,7 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 {
 	int mtu;
 
+	trace_roce_qp_state(qp, from, to);
 	WRITE_ONCE(qp->state, to);
 	switch (to) {
 	case IB_QPS_RESET:

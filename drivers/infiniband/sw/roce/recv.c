@@ -13,6 +13,7 @@
 #include <net/udp_tunnel.h>
 
 #include "qp.h"
+#include "trace.h"
 
 /**
  * struct roce_net - what a namespace needs to receive RoCE packets
@@ -75,8 +76,9 @@ static void drop(struct net *net, struct sk_buff *skb, enum roce_counter why)
 	struct roce_device *dev = find_device(net, skb);
 
 	if (dev)
-		this_cpu_add(dev->counters->value[why], roce_run_packets(skb));
-	kfree_skb(skb);
+		roce_drop_run(dev, dev->counters, skb, why);
+	else
+		kfree_skb(skb);
 }
 
 /**
@@ -91,11 +93,12 @@ void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
 		      struct sk_buff *skb)
 {
 	roce_count(qp, rx_trains);
-	if (!roce_engine_receive(engine, skb)) {
-		roce_count_add(qp, rx_dropped_inbox_full,
-			       roce_run_packets(skb));
-		kfree_skb(skb);
-	}
+	trace_roce_train_received(qp, skb, roce_run(skb)->offset,
+				  roce_run_packets(skb),
+				  roce_run(skb)->end - roce_run(skb)->offset);
+	if (!roce_engine_receive(engine, skb))
+		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
+			      ROCE_COUNTER_rx_dropped_inbox_full);
 }
 
 /* Consumes the sk_buff. */

@@ -23,6 +23,7 @@
  */
 #include "qp.h"
 #include "sge.h"
+#include "trace.h"
 
 /*
  * Packets in flight. Some of them wait in a receiver's per-CPU backlog, which
@@ -375,6 +376,7 @@ void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
 	}
 	this_cpu_inc(READ_ONCE(qp->counters)->value[why]);
 	roce_count(qp, completer_retry_err);
+	trace_roce_retry(qp, roce_counter_name(why));
 	requester->retries--;
 	requester->window = max(requester->window / 2, MIN_WINDOW);
 	requester->window_psn = requester->limit_psn;

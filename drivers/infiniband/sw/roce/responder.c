@@ -20,6 +20,7 @@
 
 #include "qp.h"
 #include "sge.h"
+#include "trace.h"
 
 /* Requests that are answered by responses, rather than acknowledged */
 #define HAS_RESPONSE		(ROCE_IS_READ | ROCE_IS_ATOMIC | \
@@ -959,6 +960,8 @@ static void send_acknowledge(struct roce_qp *qp)
 	struct roce_train train;
 	int err;
 
+	if (owes_nak(responder))
+		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
 	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
 	      qp->dev->send(qp, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) &&

@@ -279,6 +279,11 @@ void roce_parent_destroy(struct roce_device *dev);
 /* verbs.c */
 extern const struct ib_device_ops roce_device_ops;
 
+/* restrack.c */
+int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
+int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
+
 /* pma.c */
 int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		     const struct ib_wc *wc, const struct ib_grh *grh,

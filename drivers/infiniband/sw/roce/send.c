@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 
 #include "qp.h"
+#include "trace.h"
 
 /**
  * roce_udp_source_port() - the entropy of a flow
@@ -175,6 +176,9 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	skb_dst_set(skb, dst);
 	skb->dev = dst->dev;
 	skb->priority = av->service_level;
+	trace_roce_train_sent(qp, skb, skb_transport_offset(skb) +
+				       sizeof(struct udphdr),
+			      train->packets, bytes);
 
 	if (must_be_cut(av, skb, dst->dev))
 		err = cut_and_output(net, av, skb, &train->sent);

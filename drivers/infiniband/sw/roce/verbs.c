@@ -65,6 +65,11 @@ const struct ib_device_ops roce_device_ops = {
 	.get_hw_stats		= roce_get_hw_stats,
 	ROCE_COMPAT_COUNTER_OPS
 
+	/* restrack.c */
+	.fill_res_cq_entry	= roce_fill_res_cq_entry,
+	.fill_res_mr_entry	= roce_fill_res_mr_entry,
+	.fill_res_qp_entry	= roce_fill_res_qp_entry,
+
 	/* pma.c */
 	.process_mad		= roce_process_mad,
 
