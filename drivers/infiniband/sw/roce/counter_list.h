@@ -2,8 +2,8 @@
 /*
  * Every counter of a device, under the name that it has in
  * /sys/class/infiniband/DEVICE/ports/1/hw_counters. Documentation/counters.md
- * says what makes each one move. Whoever includes this defines ROCE_COUNTER(),
- * and ROCE_ALIAS() for a second name of the same counter.
+ * says what makes each one move. Whoever includes this defines ROCE_COUNTER().
+ * counters.c has second names for some of them.
  */
 
 /* Traffic */
@@ -70,11 +70,4 @@ ROCE_COUNTER(tx_stalled_memory)
 ROCE_COUNTER(tx_wait_us)
 ROCE_COUNTER(link_downed)
 
-/* What rdma_rxe calls them */
-ROCE_ALIAS(sent_pkts, tx_packets)
-ROCE_ALIAS(rcvd_pkts, rx_packets)
-ROCE_ALIAS(retry_exceeded_err, req_transport_retries_exceeded)
-ROCE_ALIAS(retry_rnr_exceeded_err, req_rnr_retries_exceeded)
-
 #undef ROCE_COUNTER
-#undef ROCE_ALIAS

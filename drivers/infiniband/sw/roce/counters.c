@@ -12,44 +12,32 @@
 #include "qp.h"
 #include "trace.h"
 
-static const struct rdma_stat_desc descriptions[] = {
-#define ROCE_COUNTER(counter) { .name = #counter },
-#define ROCE_ALIAS(alias, counter) { .name = #alias },
-#include "counter_list.h"
-};
+/* Each has in @priv the counter that it shows. */
+#define SHOW(counter, counter_name) { \
+	.name = (counter_name), \
+	.priv = (void *)ROCE_COUNTER_##counter, \
+}
 
-/* Which counter each of them shows */
-static const enum roce_counter shown[] = {
-#define ROCE_COUNTER(counter) ROCE_COUNTER_##counter,
-#define ROCE_ALIAS(alias, counter) ROCE_COUNTER_##counter,
+/* In the order of enum roce_counter, and then what rdma_rxe calls some of them */
+static const struct rdma_stat_desc descriptions[] = {
+#define ROCE_COUNTER(counter) SHOW(counter, #counter),
 #include "counter_list.h"
+	SHOW(tx_packets, "sent_pkts"),
+	SHOW(rx_packets, "rcvd_pkts"),
+	SHOW(req_transport_retries_exceeded, "retry_exceeded_err"),
+	SHOW(req_rnr_retries_exceeded, "retry_rnr_exceeded_err"),
 };
 
 /*
- * "rdma statistic show" gets all of them in one netlink message of at most a
- * page, less its sk_buff's overhead: for each a nest, the name and the value.
+ * "rdma statistic show" gets all of them in one netlink message of a page: a
+ * nest, the name and the value for each, some 50 bytes.
  */
-#define NETLINK_SIZE(name) \
-	(NLA_HDRLEN + NLA_HDRLEN + NLA_ALIGN(sizeof(#name)) + \
-	 NLA_HDRLEN + NLA_ALIGN(sizeof(u64)))
-enum {
-	NETLINK_BYTES = 0
-#define ROCE_COUNTER(counter) + NETLINK_SIZE(counter)
-#define ROCE_ALIAS(alias, counter) + NETLINK_SIZE(alias)
-#include "counter_list.h"
-};
-static_assert(NETLINK_BYTES < 3600);
+static_assert(ARRAY_SIZE(descriptions) < 75);
 
 /** roce_counter_name() - the name of a counter in sysfs */
 const char *roce_counter_name(enum roce_counter counter)
 {
-	static const char *const names[] = {
-#define ROCE_COUNTER(counter) [ROCE_COUNTER_##counter] = #counter,
-#define ROCE_ALIAS(alias, counter)
-#include "counter_list.h"
-	};
-
-	return names[counter];
+	return descriptions[counter].name;
 }
 
 static void drop(struct roce_device *dev, struct roce_counters __percpu *counters,
@@ -141,8 +129,9 @@ static void read_all(const struct roce_counters __percpu *counters,
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(shown); i++)
-		stats->value[i] = sum_over_cpus(counters, shown[i]);
+	for (i = 0; i < ARRAY_SIZE(descriptions); i++)
+		stats->value[i] = sum_over_cpus(counters,
+						(uintptr_t)descriptions[i].priv);
 }
 
 /**
@@ -169,11 +158,11 @@ struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port
 int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		      u32 port, int index)
 {
-	if (!port || stats->num_counters != ARRAY_SIZE(shown))
+	if (!port || stats->num_counters != ARRAY_SIZE(descriptions))
 		return -EINVAL;
 
 	read_all(to_roce_device(ibdev)->counters, stats);
-	return ARRAY_SIZE(shown);
+	return ARRAY_SIZE(descriptions);
 }
 
 /**

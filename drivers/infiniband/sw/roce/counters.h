@@ -15,7 +15,6 @@ struct roce_qp;
 
 enum roce_counter {
 #define ROCE_COUNTER(name) ROCE_COUNTER_##name,
-#define ROCE_ALIAS(name, counter)
 #include "counter_list.h"
 	ROCE_COUNTER_COUNT,
 };

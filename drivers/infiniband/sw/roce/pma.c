@@ -55,29 +55,27 @@ struct port_counter {
 	.sum_of = { __VA_ARGS__ }, \
 	.terms = sizeof((enum roce_counter[]){ __VA_ARGS__ }) / \
 		 sizeof(enum roce_counter)
-#define FIELD(type, member, bit) { \
-	.offset = offsetof(struct type, member), \
-	.size = sizeof_field(struct type, member), \
-	.select = (bit), \
-}
-#define PLAIN(member, bit) .plain = FIELD(ib_pma_portcounters, member, bit)
+#define PLAIN(member, bytes, bit) \
+	.plain.offset = offsetof(struct ib_pma_portcounters, member), \
+	.plain.size = (bytes), .plain.select = (bit)
 #define EXTENDED(member, bit) \
-	.extended = FIELD(ib_pma_portcounters_ext, member, bit)
+	.extended.offset = offsetof(struct ib_pma_portcounters_ext, member), \
+	.extended.size = sizeof(u64), .extended.select = (bit)
 
 /* 16.1.3.5 and 16.1.4.11. What is not here does not happen on Ethernet: zero. */
 static const struct port_counter port_counters[ROCE_PORT_COUNTERS] = {
 	{
 		SUM_OF(ROCE_COUNTER_tx_bytes), .shift = 2,
-		PLAIN(port_xmit_data, 12), EXTENDED(port_xmit_data, 0),
+		PLAIN(port_xmit_data, 4, 12), EXTENDED(port_xmit_data, 0),
 	}, {
 		SUM_OF(ROCE_COUNTER_rx_bytes), .shift = 2,
-		PLAIN(port_rcv_data, 13), EXTENDED(port_rcv_data, 1),
+		PLAIN(port_rcv_data, 4, 13), EXTENDED(port_rcv_data, 1),
 	}, {
 		SUM_OF(ROCE_COUNTER_tx_packets),
-		PLAIN(port_xmit_packets, 14), EXTENDED(port_xmit_packets, 2),
+		PLAIN(port_xmit_packets, 4, 14), EXTENDED(port_xmit_packets, 2),
 	}, {
 		SUM_OF(ROCE_COUNTER_rx_packets),
-		PLAIN(port_rcv_packets, 15), EXTENDED(port_rcv_packets, 3),
+		PLAIN(port_rcv_packets, 4, 15), EXTENDED(port_rcv_packets, 3),
 	}, {
 		SUM_OF(ROCE_COUNTER_tx_packets),
 		EXTENDED(port_unicast_xmit_packets, 4),
@@ -86,24 +84,24 @@ static const struct port_counter port_counters[ROCE_PORT_COUNTERS] = {
 		EXTENDED(port_unicast_rcv_packets, 5),
 	}, {
 		SUM_OF(ROCE_COUNTER_link_downed),
-		PLAIN(link_downed_counter, 2),
+		PLAIN(link_downed_counter, 1, 2),
 	}, {
 		SUM_OF(ROCE_COUNTER_rx_icrc_encapsulated,
 		       ROCE_COUNTER_rx_dropped_header,
 		       ROCE_COUNTER_rx_dropped_length,
 		       ROCE_COUNTER_rx_dropped_inbox_full,
 		       ROCE_COUNTER_rx_dropped_no_memory),
-		PLAIN(port_rcv_errors, 3),
+		PLAIN(port_rcv_errors, 2, 3),
 	}, {
 		SUM_OF(ROCE_COUNTER_tx_dropped_no_route,
 		       ROCE_COUNTER_tx_dropped_queue_full),
-		PLAIN(port_xmit_discards, 6),
+		PLAIN(port_xmit_discards, 2, 6),
 	}, {
 		SUM_OF(ROCE_COUNTER_rx_dropped_pkey),
-		PLAIN(port_rcv_constraint_errors, 8),
+		PLAIN(port_rcv_constraint_errors, 1, 8),
 	}, {
 		SUM_OF(ROCE_COUNTER_tx_wait_us),
-		PLAIN(port_xmit_wait, 16),
+		PLAIN(port_xmit_wait, 4, 16),
 	},
 };
 
