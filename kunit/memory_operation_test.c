@@ -150,24 +150,31 @@ static void an_invalidated_region_is_closed_to_the_peer(struct kunit *test)
 	wire_expect(wire, a->send_cq, 3, IB_WC_REM_ACCESS_ERR);
 }
 
+static void post_send_from(struct kunit *test, struct wire_end *end, u64 wr_id,
+			   const struct roce_mr *mr)
+{
+	struct ib_sge sge = {
+		.addr = mr->ibmr.iova, .length = SIZE, .lkey = mr->ibmr.lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
+		.opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED,
+	};
+
+	post(test, end, &wr);
+}
+
 /* REG_MR takes effect before what follows it: the SEND is from the region. */
 static void a_registration_is_in_force_for_what_follows(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_mr *mr = new_region(test, a);
-	struct ib_sge sge = {
-		.addr = mr->ibmr.iova, .length = SIZE, .lkey = mr->ibmr.lkey,
-	};
-	struct ib_send_wr wr = {
-		.wr_id = 2, .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
 
 	fixture_fill(a->memory + TARGET, SIZE, 2);
 	wire_receive(b, 7, 0, SIZE);
 	post_registration(test, a, 1, mr);
-	post(test, a, &wr);
+	post_send_from(test, a, 2, mr);
 	post_invalidate(test, a, 3, IB_WR_LOCAL_INV, mr->ibmr.lkey, IB_SEND_FENCE);
 	expect_opcode(wire, a->send_cq, 1, IB_WC_REG_MR);
 	expect_opcode(wire, a->send_cq, 2, IB_WC_SEND);
@@ -208,18 +215,11 @@ static void a_fenced_invalidate_waits_for_all_before_it(struct kunit *test)
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_mr *mr = new_region(test, a);
-	struct ib_sge sge = {
-		.addr = mr->ibmr.iova, .length = SIZE, .lkey = mr->ibmr.lkey,
-	};
-	struct ib_send_wr wr = {
-		.wr_id = 2, .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
 
 	wire_receive(b, 7, 0, SIZE);
 	post_registration(test, a, 1, mr);
 	wire_fault(a, 1, WIRE_DROP);
-	post(test, a, &wr);
+	post_send_from(test, a, 2, mr);
 	post_invalidate(test, a, 3, IB_WR_LOCAL_INV, mr->ibmr.lkey, IB_SEND_FENCE);
 	wire_start(wire);
 	KUNIT_EXPECT_TRUE(test, mr->valid);

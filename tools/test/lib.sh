@@ -419,6 +419,18 @@ counter()
 	return 1
 }
 
+# rdma_has_moved: what served a block device or a file system was RDMA: side B,
+# the initiator, was written to and read from.
+rdma_has_moved()
+{
+	local written read
+
+	written=$(counter "$DEV_B" rx_write_requests)
+	read=$(counter "$DEV_B" rx_read_requests)
+	echo "side B received $written writes, $read reads"
+	((written > 0 && read > 0))
+}
+
 # counters DEVICE: all of them, "name value" a line
 counters()
 {

@@ -92,16 +92,6 @@ many_files()
 	rm "$MOUNT"/[0-9]*
 }
 
-rdma_has_moved()
-{
-	local written read
-
-	written=$(counter "$DEV_B" rx_write_requests)
-	read=$(counter "$DEV_B" rx_read_requests)
-	echo "the server wrote $written times and read $read times"
-	((written > 0 && read > 0))
-}
-
 stop_server()
 {
 	local cache

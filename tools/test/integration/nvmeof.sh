@@ -124,16 +124,6 @@ same_bytes()
 	expect "checksum on the target" "$here" "$there"
 }
 
-rdma_has_moved()
-{
-	local written read
-
-	written=$(counter "$DEV_B" rx_write_requests)
-	read=$(counter "$DEV_B" rx_read_requests)
-	echo "the target wrote $written times and read $read times"
-	((written > 0 && read > 0))
-}
-
 unload()
 {
 	modprobe -r nvme-rdma

@@ -23,8 +23,7 @@ typedef int (*piece_action)(void *piece, u32 length, void *context);
 static bool covers(u64 start, u64 size, const struct roce_access *access)
 {
 	return !access->length ||
-	       (access->address >= start && access->length <= size &&
-		access->address - start <= size - access->length);
+	       roce_range_covers(start, size, access->address, access->length);
 }
 
 static bool region_allows(const struct roce_mr *mr,

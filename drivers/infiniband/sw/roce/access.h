@@ -22,6 +22,20 @@ struct roce_access {
 	u32 length;
 };
 
+/**
+ * roce_range_covers() - whether bytes lie within a range of addresses, whole
+ * @start: of the range
+ * @size: bytes of the range
+ * @address: of the first byte
+ * @length: bytes; address and length may be anything
+ */
+static inline bool roce_range_covers(u64 start, u64 size, u64 address,
+				     u64 length)
+{
+	return address >= start && length <= size &&
+	       address - start <= size - length;
+}
+
 bool roce_access_is_allowed(const struct roce_access *access);
 int roce_access_read(const struct roce_access *access, struct roce_train *train);
 int roce_access_write(const struct roce_access *access,

@@ -10,7 +10,6 @@
  * the missing ones are asked for again.
  */
 #include "qp.h"
-#include "sge.h"
 #include "trace.h"
 
 static struct roce_qp *requester_qp(struct roce_engine *engine)
@@ -195,20 +194,6 @@ static void receive_acknowledge(struct roce_qp *qp,
 		negative_acknowledge(qp, packet->syndrome);
 }
 
-static struct roce_sge_walk walk_request(const struct roce_qp *qp,
-					 const struct roce_request *request,
-					 u64 offset, u32 length)
-{
-	return (struct roce_sge_walk) {
-		.pd = roce_qp_pd(qp),
-		.sge = request->sge,
-		.sges = request->sges,
-		.offset = offset,
-		.left = length,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-}
-
 /* FLUSH and ATOMIC WRITE are answered by the response of an empty READ. */
 static enum ib_wc_status take_read_response(struct roce_qp *qp,
 					    const struct roce_request *request,
@@ -217,8 +202,9 @@ static enum ib_wc_status take_read_response(struct roce_qp *qp,
 	u32 offset = roce_psn_add(packet->psn, -request->first_psn) * qp->mtu;
 	u32 expected = request->opcode != IB_WR_RDMA_READ ? 0 :
 		       min(request->length - offset, qp->mtu);
-	struct roce_sge_walk walk = walk_request(qp, request, offset,
-						 packet->payload);
+	struct roce_sge_walk walk = roce_request_walk(qp, request, offset,
+						      packet->payload,
+						      IB_ACCESS_LOCAL_WRITE);
 
 	if (packet->payload != expected)
 		return IB_WC_BAD_RESP_ERR;
@@ -232,8 +218,9 @@ static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
 					      const struct roce_packet *packet)
 {
 	u64 original = packet->original;
-	struct roce_sge_walk walk = walk_request(qp, request, 0,
-						 sizeof(original));
+	struct roce_sge_walk walk = roce_request_walk(qp, request, 0,
+						      sizeof(original),
+						      IB_ACCESS_LOCAL_WRITE);
 
 	return roce_sge_scatter_buffer(&walk, &original) ?
 	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;

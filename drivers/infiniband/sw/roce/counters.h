@@ -23,6 +23,10 @@ struct roce_counters {
 	u64 value[ROCE_COUNTER_COUNT];
 };
 
+/* As roce_count_add(), for who has the enum roce_counter in a variable */
+#define roce_count_value(owner, counter, amount) \
+	this_cpu_add(READ_ONCE((owner)->counters)->value[counter], (amount))
+
 /*
  * A plain increment on this CPU; @name as in counter_list.h. @owner is the QP
  * that the event belongs to, or the device if it belongs to none. A QP counts
@@ -31,8 +35,7 @@ struct roce_counters {
  * RCU read side, or an engine of the QP is claimed.
  */
 #define roce_count_add(owner, name, amount) \
-	this_cpu_add(READ_ONCE((owner)->counters)->value[ROCE_COUNTER_##name], \
-		     (amount))
+	roce_count_value(owner, ROCE_COUNTER_##name, amount)
 #define roce_count(owner, name) roce_count_add(owner, name, 1)
 
 /* A received packet of @qp is dropped, and @name says why. */

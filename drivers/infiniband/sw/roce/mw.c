@@ -8,8 +8,8 @@
  * the window elsewhere. Type 2B belongs to the QP that binds it, as long as it
  * is bound, and must be invalidated before it is bound again.
  */
+#include "access.h"
 #include "qp.h"
-#include "roce.h"
 
 /* Programs are used to ask for local write, too; it says nothing of a window. */
 #define SUPPORTED_ACCESS \
@@ -105,8 +105,8 @@ static bool region_can_be_bound_to(const struct roce_mr *mr,
 	       !(mr->access & IB_ZERO_BASED) &&
 	       (!(binding->access & writes) ||
 		mr->access & IB_ACCESS_LOCAL_WRITE) &&
-	       binding->address >= mr->iova && binding->length <= mr->length &&
-	       binding->address - mr->iova <= mr->length - binding->length;
+	       roce_range_covers(mr->iova, mr->length, binding->address,
+				 binding->length);
 }
 
 static int bind_to_region(struct roce_mw *mw, struct roce_mr *mr,

@@ -3,6 +3,7 @@
 #define ROCE_QP_H
 
 #include "roce.h"
+#include "sge.h"
 #include "train.h"
 
 /**
@@ -322,6 +323,21 @@ static inline enum roce_service roce_qp_service(const struct roce_qp *qp)
 	if (roce_qp_is_datagram(qp))
 		return ROCE_SERVICE_UD;
 	return roce_qp_is_reliable(qp) ? ROCE_SERVICE_RC : ROCE_SERVICE_UC;
+}
+
+/** roce_request_walk() - over the memory of @request from @offset on, for @access */
+static inline struct roce_sge_walk
+roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
+		  u64 offset, u32 length, int access)
+{
+	return (struct roce_sge_walk) {
+		.pd = roce_qp_pd(qp),
+		.sge = request->sge,
+		.sges = request->sges,
+		.offset = offset,
+		.left = length,
+		.access = access,
+	};
 }
 
 /* qp.c */

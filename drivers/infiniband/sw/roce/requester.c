@@ -22,7 +22,6 @@
  * duplicate by its lying within a request that it has executed.
  */
 #include "qp.h"
-#include "sge.h"
 #include "trace.h"
 
 /*
@@ -228,13 +227,8 @@ static void describe_packet(struct roce_qp *qp,
 static int append_payload(struct roce_qp *qp, const struct roce_request *request,
 			  u64 offset, u32 length, struct roce_train *train)
 {
-	struct roce_sge_walk walk = {
-		.pd = roce_qp_pd(qp),
-		.sge = request->sge,
-		.sges = request->sges,
-		.offset = offset,
-		.left = length,
-	};
+	struct roce_sge_walk walk = roce_request_walk(qp, request, offset,
+						      length, 0);
 
 	if (request->flags & IB_SEND_INLINE)
 		return roce_train_append(train, request->inline_data + offset,
@@ -374,7 +368,7 @@ void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
 		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
-	this_cpu_inc(READ_ONCE(qp->counters)->value[why]);
+	roce_count_value(qp, why, 1);
 	roce_count(qp, completer_retry_err);
 	trace_roce_retry(qp, roce_counter_name(why));
 	requester->retries--;

@@ -19,7 +19,6 @@
 #include <linux/if_vlan.h>
 
 #include "qp.h"
-#include "sge.h"
 #include "trace.h"
 
 /* Requests that are answered by responses, rather than acknowledged */
@@ -54,12 +53,16 @@ static struct roce_qp *responder_qp(struct roce_engine *engine)
 	return container_of(engine, struct roce_qp, responder.engine);
 }
 
-static void owe_acknowledge(struct roce_responder *responder, u8 syndrome,
-			    u32 psn)
+static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
 {
 	responder->ack_due = true;
 	responder->ack_syndrome = syndrome;
 	responder->ack_psn = psn;
+}
+
+static void owe_acknowledge(struct roce_responder *responder, u32 psn)
+{
+	owe_answer(responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
 }
 
 static bool owes_nak(const struct roce_responder *responder)
@@ -70,7 +73,7 @@ static bool owes_nak(const struct roce_responder *responder)
 
 static void owe_nak(struct roce_responder *responder, u8 syndrome)
 {
-	owe_acknowledge(responder, syndrome, responder->psn);
+	owe_answer(responder, syndrome, responder->psn);
 	responder->nak_sent = true;
 }
 
@@ -474,12 +477,11 @@ static bool fits_message(const struct roce_qp *qp,
 	return packet->payload <= qp->mtu;
 }
 
+/* @packet fits into the message that is being received. */
 static enum verdict execute(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	u32 flags = packet->info->flags;
 
-	if (!fits_message(qp, packet))
-		return INVALID;
 	if (flags & ROCE_IS_SEND)
 		return execute_send(qp, packet);
 	if (flags & ROCE_IS_WRITE)
@@ -512,15 +514,14 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 	if (flags & ROCE_IS_LAST)
 		responder->msn = roce_psn_add(responder->msn, 1);
 	if (packet->ack_request && roce_qp_is_reliable(qp))
-		owe_acknowledge(responder,
-				ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
-				packet->psn);
+		owe_acknowledge(responder, packet->psn);
 }
 
 static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	enum verdict verdict = execute(qp, packet);
+	enum verdict verdict = fits_message(qp, packet) ? execute(qp, packet) :
+							  INVALID;
 
 	switch (verdict) {
 	case DONE:
@@ -628,7 +629,6 @@ static void receive_duplicate(struct roce_qp *qp,
 		repeat_responses(qp, packet);
 	else if (!owes_nak(responder))
 		owe_acknowledge(responder,
-				ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
 				last_to_acknowledge(responder, packet->psn));
 }
 
@@ -648,16 +648,19 @@ static void receive_unreliable(struct roce_qp *qp,
 			       const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
+	enum verdict verdict = INVALID;
 
 	if (packet->psn != responder->psn)
 		roce_count(qp, out_of_sequence);
 	/* A message that is not whole is forgotten, its receive is not used up. */
 	if (packet->psn != responder->psn || packet->info->flags & ROCE_IS_FIRST)
 		responder->message = 0;
-	if (!fits_message(qp, packet))
+	if (fits_message(qp, packet))
+		verdict = execute(qp, packet);
+	else
 		roce_drop(qp, rx_dropped_incomplete, packet);
 
-	switch (execute(qp, packet)) {
+	switch (verdict) {
 	case DONE:
 		executed(qp, packet);
 		return;
@@ -907,8 +910,8 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 
 	roce_count(qp, resp_remote_access_errors);
 	responder->answered = responder->taken;
-	owe_acknowledge(responder,
-			ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR, psn);
+	owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
+		   psn);
 	responder->failed = true;
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
