@@ -135,6 +135,66 @@ static void no_name_is_there_twice(struct kunit *test)
 					    stats->descs[j].name);
 }
 
+static void a_stall_is_counted_by_its_reason(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *qp = fixture_bare_qp(test, dev);
+
+	roce_count_stall(qp, -EAGAIN, 1000 * NSEC_PER_USEC);
+	roce_count_stall(qp, -ENOMEM, 234 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_stalled_queue));
+	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_stalled_memory));
+	KUNIT_EXPECT_EQ(test, 1234, fixture_count(dev, tx_wait_us));
+}
+
+/* Three packets of 20 bytes, with nothing in them */
+static struct sk_buff *make_run(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(60, GFP_ATOMIC);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_zero(skb, 60);
+	*roce_run(skb) = (struct roce_run) { .end = 60, .segment = 20 };
+	return skb;
+}
+
+static void all_packets_of_a_run_are_dropped(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+
+	rcu_read_lock();
+	roce_drop_run(dev, dev->counters, make_run(test),
+		      ROCE_COUNTER_rx_dropped_no_memory);
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_no_memory));
+}
+
+static void what_does_not_fit_the_inbox_is_dropped(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *qp = fixture_qp(test, fixture_pd(test, dev),
+					&(struct fixture_qp_attr) {
+		.type = IB_QPT_RC,
+		.send_cq = fixture_cq(test, dev, 4),
+		.recv_cq = fixture_cq(test, dev, 4),
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1 },
+	});
+	struct roce_engine *engine = &qp->responder.engine;
+	int runs = 0;
+
+	/* Nobody takes them out meanwhile. */
+	roce_engine_claim(engine);
+	local_bh_disable();
+	rcu_read_lock();
+	while (!fixture_count(dev, rx_dropped_inbox_full) && runs++ < 10000)
+		roce_receive_run(qp, engine, make_run(test));
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_inbox_full));
+	KUNIT_EXPECT_EQ(test, runs, skb_queue_len(&engine->inbox) + 1);
+	roce_engine_release(engine);
+}
+
 static int make_device(struct kunit *test)
 {
 	test->priv = fixture_device(test);
@@ -148,6 +208,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_counter_that_nobody_was_bound_to_is_zero),
 	KUNIT_CASE(an_alias_shows_its_counter),
 	KUNIT_CASE(no_name_is_there_twice),
+	KUNIT_CASE(a_stall_is_counted_by_its_reason),
+	KUNIT_CASE(all_packets_of_a_run_are_dropped),
+	KUNIT_CASE(what_does_not_fit_the_inbox_is_dropped),
 	{}
 };
 

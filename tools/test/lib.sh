@@ -304,6 +304,51 @@ netem()
 	fi
 }
 
+# lose NS NETDEV RULE: drop received packets by their opcode, as operators/account.py
+# describes it; an empty RULE drops none
+lose()
+{
+	local ns=$1 netdev=$2 opcode modulus remainder
+
+	ip netns exec "$ns" nft flush ruleset
+	[[ -n $3 ]] || return 0
+	IFS=: read -r opcode modulus remainder <<<"$3"
+	# 64 bits behind the UDP header begins the BTH, with its opcode.
+	[[ $opcode != '*' ]] || opcode='!= 0x0d-0x12'
+	ip netns exec "$ns" nft -f - <<-END
+		table netdev loss {
+			chain arrived {
+				type filter hook ingress device "$netdev" priority 0;
+				udp dport 4791 @th,64,8 $opcode numgen inc mod $modulus == $remainder drop
+			}
+		}
+	END
+}
+
+# capture FILE NS NETDEV [OPTION...]: tcpdump of RoCE packets, in the background,
+# until capture_end
+declare -a CAPTURES=()
+capture()
+{
+	local file=$1 ns=$2 netdev=$3
+	shift 3
+
+	: >"$file.err"
+	ip netns exec "$ns" tcpdump -q -n -U -B 16384 -i "$netdev" -w "$file" "$@" \
+		'udp port 4791' 2>"$file.err" &
+	CAPTURES+=($!)
+	wait_for 30 grep -q 'listening on' "$file.err"
+}
+
+# The captures are complete: what the kernel has kept is in the files.
+capture_end()
+{
+	nap 1
+	kill "${CAPTURES[@]}"
+	wait "${CAPTURES[@]}" || true
+	CAPTURES=()
+}
+
 # in_ns NS COMMAND...: NS may be empty for the initial namespace
 in_ns()
 {
@@ -419,6 +464,27 @@ counter()
 	return 1
 }
 
+# grows DEVICE "NAME=GROWTH..." COMMAND...: the command makes each counter grow by
+# so much; + is by any amount
+grows()
+{
+	local device=$1 growth=$2 before now word seen
+	shift 2
+
+	before=$(counters "$device")
+	"$@" || return
+	nap 0.2
+	now=$(counters "$device")
+	for word in $growth; do
+		seen=$(($(value_of "${word%=*}" "$now") - $(value_of "${word%=*}" "$before")))
+		[[ $word == *=+ && $seen -gt 0 ]] ||
+			expect "growth of $device's ${word%=*}" "${word#*=}" "$seen" || return
+	done
+}
+
+# value_of NAME LINES: of lines "name value"
+value_of() { [[ $'\n'$2 =~ $'\n'$1\ ([0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
+
 # rdma_has_moved: what served a block device or a file system was RDMA: side B,
 # the initiator, was written to and read from.
 rdma_has_moved()
@@ -454,9 +520,9 @@ built()
 {
 	local program
 
-	for program in integrity verbs hostile_rings member train_send; do
+	for program in integrity verbs hostile_rings member train_send connection; do
 		[[ -x $BUILD/$program ]] || return
-		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,multicast,wire} \
+		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,multicast,wire,operators} \
 			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return
 	done
 }
@@ -532,6 +598,52 @@ integrity_pair()
 	READY=ready_socket pair \
 		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$SOCKET" -- \
 		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$SOCKET" "$@"
+}
+
+# connect rc|uc|ud [-4|-6]: a connection from side A to side B, which does what
+# it is told until hang_up. QPN_A and QPN_B are its ends.
+connect()
+{
+	local service=$1 ga=$GID4_A gb=$GID4_B
+
+	[[ ${2:-} != -6 ]] || ga=$GID6_A gb=$GID6_B
+	coproc CONNECTION {
+		exec "$BUILD/connection" "$service" "$DEV_A" "$ga" "$DEV_B" "$gb"
+	}
+	CONNECTION_END=$CONNECTION_PID
+	# Those of a coprocess are closed in every subshell.
+	exec {CONNECTION_IN}<&"${CONNECTION[0]}" {CONNECTION_OUT}>&"${CONNECTION[1]}"
+	eval "exec ${CONNECTION[1]}>&-"
+	# shellcheck disable=SC2034 # QPN_A, QPN_B: for the caller
+	read -rt 30 -u "$CONNECTION_IN" _ QPN_A QPN_B
+}
+
+# move send|write|read COUNT BYTES: over the connection
+move()
+{
+	local answer
+
+	echo "$*" >&"$CONNECTION_OUT"
+	read -rt 60 -u "$CONNECTION_IN" answer
+	expect "the completion of $*" "done success" "$answer"
+}
+
+hang_up()
+{
+	exec {CONNECTION_OUT}>&- {CONNECTION_IN}<&-
+	wait "$CONNECTION_END"
+}
+
+mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
+
+# crafted 4|6 ARGS...: hostile/packets.py from side B to side A
+crafted()
+{
+	local from=$IP4_B to=$IP4_A
+	[[ $1 == 4 ]] || from=$IP6_B to=$IP6_A
+	shift
+	b /usr/bin/python3 "$TEST_DIR/hostile/packets.py" "$VETH_B" "$from" \
+		"$(mac "$NS_B" "$VETH_B")" "$to" "$(mac "$NS_A" "$VETH_A")" "$@"
 }
 
 # perftest PROGRAM [-4|-6] ARGS...: the family is that of the GIDs; the two

@@ -63,18 +63,6 @@ victim_has_qp()
 # The peer ends with it.
 victims_end() { kill "$VICTIM" || true; }
 
-mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
-
-# crafted FAMILY ARGS...: from side B to side A
-crafted()
-{
-	local from=$IP4_B to=$IP4_A
-	[[ $1 == 4 ]] || from=$IP6_B to=$IP6_A
-	shift
-	b /usr/bin/python3 "$TEST_DIR/hostile/packets.py" "$VETH_B" "$from" \
-		"$(mac "$NS_B" "$VETH_B")" "$to" "$(mac "$NS_A" "$VETH_A")" "$@"
-}
-
 # Sum of everything the device calls dropped, bad or refused.
 drops()
 {

@@ -12,25 +12,9 @@ ns_pair
 link_pair
 single_packets
 
-# capture FILE NETDEV: in the background, on side A
-capture()
-{
-	: >"$TMP/tcpdump.err"
-	a tcpdump -q -n -U -B 16384 -i "$2" -w "$1" 'udp port 4791' 2>"$TMP/tcpdump.err" &
-	CAPTURE=$!
-	wait_for 30 grep -q 'listening on' "$TMP/tcpdump.err"
-}
-
-capture_end()
-{
-	sleep 1
-	kill "$CAPTURE"
-	wait "$CAPTURE" || true
-}
-
 # tshark looks for RPC over RDMA in every payload and calls shorter ones
 # malformed: none of those here, but under loss below.
-capture "$TMP/wire.pcap" "$VETH_A"
+capture "$TMP/wire.pcap" "$NS_A" "$VETH_A"
 for family in -4 -6; do
 	check "traffic to look at: RC (IPv${family#-})" \
 		integrity_pair $family --ops send,send_imm,write,write_imm,read \
@@ -56,7 +40,7 @@ is "tshark finds nothing malformed, no warning, no error" "" \
 	"$(head -5 "$TMP/complaints")"
 
 netem "$NS_B" "$VETH_B" loss 3%
-capture "$TMP/loss.pcap" "$VETH_A"
+capture "$TMP/loss.pcap" "$NS_A" "$VETH_A"
 check "traffic to look at: under loss" \
 	integrity_pair --ops mix --sizes 0,1,mtu+1,5000 --count 14 --timeout 12
 capture_end

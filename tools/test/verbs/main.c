@@ -33,6 +33,7 @@ static const struct {
 	{ "local", test_local_errors },
 	{ "remote", test_remote_errors },
 	{ "retries", test_retries },
+	{ "counters", test_counters },
 };
 
 static bool wanted(const char *name, char **list)
