@@ -47,6 +47,7 @@ static void free_device(void *context)
 
 	/* Address vectors may still be on their way to be freed. */
 	rcu_barrier();
+	roce_cc_device_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
 	free_percpu(dev->counters);
@@ -77,6 +78,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_key_table_init(dev), 0);
 	xa_init(&dev->qp_counters);
 	mutex_init(&dev->port_counters.lock);
+	KUNIT_ASSERT_EQ(test, roce_cc_device_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
 	dev->send = send_nothing;

@@ -74,13 +74,16 @@ static const struct iba_opcode table[] = {
 	/* Unreliable datagram */
 	{ 0x64,  8, V | F | L | S | PAY | DETH },	/* SEND Only */
 	{ 0x65, 12, V | F | L | S | PAY | DETH | IMM },	/* SEND Only, immediate */
+
+	/* Congestion notification, annex A17; the reserved bytes are its payload */
+	{ 0x81,  0, V | PAY },
 };
 
 /**
  * iba_opcode() - look an opcode up in the specification
  * @opcode: first byte of a BTH
  *
- * Return: its row, NULL if there is none for RC, UC or UD.
+ * Return: its row, NULL if there is none.
  */
 const struct iba_opcode *iba_opcode(u8 opcode)
 {

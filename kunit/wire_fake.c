@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/kthread.h>
 #include <linux/unaligned.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/net_namespace.h>
 
 #include "wire_fake.h"
@@ -11,6 +13,21 @@
 static const u8 *bth_of(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr);
+}
+
+static u8 ecn_of(const struct sk_buff *skb)
+{
+	return (ip_hdr(skb)->version == 6 ? ipv6_get_dsfield(ipv6_hdr(skb)) :
+					    ip_hdr(skb)->tos) & INET_ECN_MASK;
+}
+
+/* The IP header's checksum is not looked at any more where this arrives. */
+static void mark(struct sk_buff *skb)
+{
+	if (ip_hdr(skb)->version == 6)
+		ipv6_change_dsfield(ipv6_hdr(skb), ~INET_ECN_MASK, INET_ECN_CE);
+	else
+		ip_hdr(skb)->tos |= INET_ECN_CE;
 }
 
 static void record(struct wire_end *from, const struct sk_buff *packet)
@@ -28,6 +45,7 @@ static void record(struct wire_end *from, const struct sk_buff *packet)
 		.opcode = bth[0],
 		.ack_request = bth[8] >> 7,
 		.psn = get_unaligned_be24(bth + 9),
+		.ecn = ecn_of(packet),
 	};
 	if (flags & ROCE_HAS_AETH) {
 		record->syndrome = header[0];
@@ -43,6 +61,8 @@ static enum wire_action action_for(const struct wire_end *from, u32 number)
 
 	if (from->cut)
 		return WIRE_DROP;
+	if (from->marked)
+		return WIRE_MARK;
 	for (i = 0; i < from->fault_count; i++)
 		if (from->faults[i].number == number)
 			return from->faults[i].action;
@@ -78,6 +98,10 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 		*(skb_tail_pointer(packet) - 5) ^= 0x10;
 		enqueue(wire, packet);
 		break;
+	case WIRE_MARK:
+		mark(packet);
+		enqueue(wire, packet);
+		break;
 	case WIRE_PASS:
 		enqueue(wire, packet);
 		break;
@@ -103,6 +127,8 @@ static void carry_train(struct wire_end *from, struct sk_buff *train)
 		consume_skb(train);
 		return;
 	}
+	if (from->marked)
+		mark(train);
 	skb_pull(train, skb_network_header_len(train));
 	enqueue(from->wire, train);
 }
@@ -247,6 +273,7 @@ void wire_forget(struct wire *wire)
 		wire->ends[i].trains = 0;
 		wire->ends[i].fault_count = 0;
 		wire->ends[i].cut = false;
+		wire->ends[i].marked = false;
 	}
 	spin_unlock_bh(&wire->lock);
 }
@@ -508,6 +535,8 @@ static void connect(struct kunit *test, struct wire_end *end,
 	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
+	if (!setup->controlled)
+		end->dev->congestion.priorities = 0;
 	to_init(test, end, setup, attr);
 	to_rtr(test, end, setup, attr);
 	to_rts(test, end, setup, attr);

@@ -25,6 +25,7 @@ enum wire_action {
 	WIRE_DUPLICATE,
 	WIRE_DELAY,		/* the next one of the same end overtakes it */
 	WIRE_CORRUPT,		/* one bit of it is flipped */
+	WIRE_MARK,		/* a switch says that it is congested: CE */
 };
 
 /**
@@ -46,6 +47,7 @@ struct wire_fault {
  * @syndrome: of the AETH, if it has one
  * @msn: likewise
  * @length: of the RETH, if it has one
+ * @ecn: ECN codepoint that it was sent with
  */
 struct wire_record {
 	u8 from;
@@ -55,6 +57,7 @@ struct wire_record {
 	u8 syndrome;
 	u32 msn;
 	u32 length;
+	u8 ecn;
 };
 
 /**
@@ -72,6 +75,7 @@ struct wire_record {
  * @faults: of the packets that it sends
  * @fault_count: how many
  * @cut: nothing that it sends arrives
+ * @marked: all that it sends is marked, whole trains included
  * @refuse: so many trains are not even taken, as by a full qdisc
  * @sent: packets, since wire_forget()
  * @trains: that they were sent in
@@ -92,6 +96,7 @@ struct wire_end {
 	struct wire_fault faults[WIRE_FAULTS];
 	u32 fault_count;
 	bool cut;
+	bool marked;
 	u32 refuse;
 	u32 sent;
 	u32 trains;
@@ -113,6 +118,7 @@ struct wire_end {
  * @reads: READs and atomics at a time, both ways
  * @access: IB_ACCESS_* that the QPs grant
  * @mr_access: IB_ACCESS_* that the memory was registered with
+ * @controlled: with congestion control, which slows down after a loss
  */
 struct wire_setup {
 	enum ib_qp_type type;
@@ -127,6 +133,7 @@ struct wire_setup {
 	u8 reads;
 	int access;
 	int mr_access;
+	bool controlled;
 };
 
 /**

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/dcbnl.h>
+#include <linux/if_vlan.h>
+#include <net/dcbnl.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
@@ -28,6 +31,33 @@ static void set_addresses(struct roce_av *av, const struct ib_global_route *grh)
 	av->ipv6 = !ipv6_addr_v4mapped(&av->source);
 }
 
+/*
+ * The DCB application table of the netdev may give a DSCP a priority; it is the
+ * administrator's, and comes before the service level, which is a program's.
+ */
+static u8 choose_priority(const struct rdma_ah_attr *attr)
+{
+#if IS_ENABLED(CONFIG_DCB)
+	struct dcb_app app = {
+		.selector = IEEE_8021QAZ_APP_SEL_DSCP,
+		.protocol = attr->grh.traffic_class >> 2,
+	};
+	struct net_device *netdev;
+	u8 priorities = 0;
+
+	rcu_read_lock();
+	netdev = rcu_dereference(attr->grh.sgid_attr->ndev);
+	if (netdev && is_vlan_dev(netdev))
+		netdev = vlan_dev_real_dev(netdev);
+	if (netdev)
+		priorities = dcb_ieee_getapp_mask(netdev, &app);
+	rcu_read_unlock();
+	if (priorities)
+		return fls(priorities) - 1;
+#endif
+	return attr->sl;
+}
+
 static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 		   gfp_t gfp)
 {
@@ -51,6 +81,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 	av->traffic_class = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: IPDEFTTL;
 	av->service_level = attr->sl;
+	av->priority = choose_priority(attr);
 	av->flow_label = grh->flow_label & FLOW_LABEL_MASK;
 	av->attr = *attr;
 	av->attr.grh.sgid_attr = NULL;

@@ -12,6 +12,7 @@
 #include <linux/interrupt.h>
 #include <linux/timer.h>
 #include <linux/hrtimer.h>
+#include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
@@ -148,6 +149,16 @@ static inline const struct roce_flush_wr *
 roce_flush_wr(const struct rxe_send_wr *wr)
 {
 	return (const struct roce_flush_wr *)&wr->wr;
+}
+
+/* CLOCK_MONOTONIC nanoseconds before which the qdisc fq does not send it */
+static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
+{
+#ifdef ROCE_HAVE_SKB_CLOCK
+	skb_set_delivery_time(skb, ns_to_ktime(time), SKB_CLOCK_MONOTONIC);
+#else
+	skb_set_delivery_time(skb, ns_to_ktime(time), true);
+#endif
 }
 
 #ifdef ROCE_HAVE_UMEM_GET_VA

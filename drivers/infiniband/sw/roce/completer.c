@@ -49,6 +49,20 @@ static void complete_oldest(struct roce_qp *qp)
 	roce_requester_complete_local(qp);
 }
 
+static void finish_round_trip(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u64 now;
+
+	if (!requester->timed_at ||
+	    roce_psn_diff(requester->unacked_psn, requester->timed_psn) <= 0)
+		return;
+	now = ktime_get_ns();
+	if (now > requester->timed_at)
+		roce_flow_acknowledged(qp, now - requester->timed_at);
+	requester->timed_at = 0;
+}
+
 /*
  * Everything before @psn has arrived at the responder. False if that cannot be
  * said of a READ or an atomic in between.
@@ -81,6 +95,7 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 
 	if (requester->unacked_psn != before)
 		roce_requester_progressed(qp);
+	finish_round_trip(qp);
 	pull_cursor(requester);
 	return whole;
 }
@@ -135,8 +150,10 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 static void sequence_error(struct roce_qp *qp)
 {
 	roce_count(qp, rcvd_seq_err);
-	if (!qp->requester.recovering)
-		roce_requester_retry(qp, ROCE_COUNTER_packet_seq_err);
+	if (qp->requester.recovering)
+		return;
+	roce_flow_lost(qp, ROCE_CC_NAK);
+	roce_requester_retry(qp, ROCE_COUNTER_packet_seq_err);
 }
 
 static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)
@@ -305,6 +322,8 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 			roce_drop(qp, rx_dropped_address, &packet);
 			continue;
 		}
+		if (roce_run(skb)->congestion)
+			roce_cnp_notify(qp);
 		receive_packet(qp, &packet);
 	}
 	consume_skb(skb);

@@ -260,6 +260,8 @@ static struct roce_device *new_device(struct net_device *netdev)
 		goto dealloc;
 	if (roce_key_table_init(dev))
 		goto free_counters;
+	if (roce_cc_device_init(dev))
+		goto destroy_table;
 
 	xa_init(&dev->qp_counters);
 	mutex_init(&dev->port_counters.lock);
@@ -302,6 +304,7 @@ void roce_device_free(struct ib_device *ibdev)
 	flush_workqueue(ib_wq);
 
 	roce_parent_destroy(dev);
+	roce_cc_device_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
 	xa_destroy(&dev->qp_counters);
@@ -327,7 +330,7 @@ static int register_device(struct roce_device *dev, const char *name)
 		goto dealloc;
 	}
 
-	err = roce_devices_publish(dev);
+	err = roce_cc_device_publish(dev) ?: roce_devices_publish(dev);
 	if (err)
 		ib_unregister_device(&dev->ibdev);
 	return err;

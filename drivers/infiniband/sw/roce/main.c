@@ -42,6 +42,7 @@ int roce_devices_insert(struct roce_device *dev)
 		    other->state != ROCE_DEVICE_DEAD)
 			err = -EEXIST;
 	if (!err) {
+		roce_cc_set_line_rate(dev);
 		get_device(&dev->ibdev.dev);
 		hlist_add_head_rcu(&dev->node, &devices);
 	}
@@ -176,8 +177,10 @@ static void follow(struct roce_device *dev, unsigned long event)
 		roce_parent_rename(dev);
 		break;
 	case NETDEV_UP:
-	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
+		roce_cc_set_line_rate(dev);
+		fallthrough;
+	case NETDEV_DOWN:
 	case NETDEV_CHANGEMTU:
 		roce_device_port_event(dev);
 		break;
@@ -229,9 +232,13 @@ static int __init roce_init(void)
 	if (err)
 		goto icrc_exit;
 
-	err = roce_receive_init();
+	err = roce_cc_init();
 	if (err)
 		goto mcast_exit;
+
+	err = roce_receive_init();
+	if (err)
+		goto cc_exit;
 
 	err = register_pernet_device(&net_operations);
 	if (err)
@@ -248,6 +255,8 @@ unregister_net:
 	unregister_pernet_device(&net_operations);
 receive_exit:
 	roce_receive_exit();
+cc_exit:
+	roce_cc_exit();
 mcast_exit:
 	roce_mcast_exit();
 icrc_exit:
@@ -263,6 +272,7 @@ static void __exit roce_exit(void)
 	unregister_netdevice_notifier(&netdev_notifier);
 	unregister_pernet_device(&net_operations);
 	roce_receive_exit();
+	roce_cc_exit();
 	roce_mcast_exit();
 	roce_icrc_exit();
 	rcu_barrier();

@@ -255,10 +255,12 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->attr.port_num = 1;
 	qp->attr.path_mtu = IB_MTU_256;
 	qp->mtu = ib_mtu_enum_to_int(IB_MTU_256);
+	roce_flow_init(qp);
 
 	err = build_qp(qp, udata);
 	if (err) {
 		free_queues(qp);
+		roce_flow_destroy(qp);
 		roce_object_put(&dev->objects.qp);
 		return err;
 	}
@@ -299,6 +301,7 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	roce_av_release(&qp->av);
 	free_queues(qp);
+	roce_flow_destroy(qp);
 	roce_object_put(&qp->dev->objects.qp);
 	return 0;
 }
@@ -444,6 +447,7 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			mtu = active_mtu(qp);
 			qp->mtu = ib_mtu_enum_to_int(mtu < 0 ? IB_MTU_256 : mtu);
 		}
+		roce_flow_start(qp);
 		roce_responder_start(qp);
 		break;
 	case IB_QPS_RTS:

@@ -112,10 +112,13 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * @waiting: for @wait_timer, nothing is sent meanwhile
  * @rnr_waiting: because of an RNR NAK
  * @stalls: of the netdev, in a row
- * @wait_timer: an RNR NAK's delay, or a stall of the netdev
+ * @wait_timer: an RNR NAK's delay, a stall of the netdev, or the turn of a flow
+ *	whose rate is limited
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
  * @draining: the event of a drained send queue is still owed
+ * @timed_psn: of the packet whose acknowledgment ends a round trip
+ * @timed_at: when it left, nanoseconds; 0 if no round trip is measured
  */
 struct roce_requester {
 	struct roce_engine engine;
@@ -148,6 +151,8 @@ struct roce_requester {
 	struct timer_list ack_timer;
 	unsigned long ack_deadline;
 	bool draining;
+	u32 timed_psn;
+	u64 timed_at;
 };
 
 /**
@@ -210,9 +215,10 @@ struct roce_resource {
  * @resource_mask: their number - 1
  * @answered: the first resource that may have responses left; free running
  * @taken: the resource that is taken next; free running
- * @stalled: waits for @wait_timer, the netdev took no more
- * @stalls: in a row
- * @wait_timer: of a stall; polls the receive queue of a QP in the error state
+ * @waiting: for @wait_timer, nothing is sent meanwhile
+ * @stalls: of the netdev, in a row
+ * @wait_timer: a stall, or the turn of a flow whose rate is limited; polls the
+ *	receive queue of a QP in the error state
  */
 struct roce_responder {
 	struct roce_engine engine;
@@ -238,8 +244,8 @@ struct roce_responder {
 	u32 resource_mask;
 	u32 answered;
 	u32 taken;
-	struct timer_list wait_timer;
-	bool stalled;
+	struct hrtimer wait_timer;
+	bool waiting;
 	u32 stalls;
 };
 
@@ -256,6 +262,7 @@ struct roce_responder {
  * @av: the way to the peer of a connected QP
  * @source_port: UDP source port towards the peer
  * @mtu: path MTU in bytes
+ * @flow: what both halves send, and how fast; see congestion.h
  * @requester: sends requests and completes them
  * @responder: executes requests of the peer
  */
@@ -271,6 +278,7 @@ struct roce_qp {
 	struct roce_av av;
 	u16 source_port;
 	u32 mtu;
+	struct roce_flow flow;
 	struct roce_requester requester ____cacheline_aligned_in_smp;
 	struct roce_responder responder ____cacheline_aligned_in_smp;
 };

@@ -8,6 +8,8 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
@@ -101,9 +103,32 @@ void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
 			      ROCE_COUNTER_rx_dropped_inbox_full);
 }
 
+/* What takes the packets of a run */
+enum consumer {
+	RESPONDER,
+	COMPLETER,
+	REACTION_POINT,
+};
+
+static void give_run(struct roce_qp *qp, struct sk_buff *skb,
+		     enum consumer consumer)
+{
+	switch (consumer) {
+	case RESPONDER:
+		roce_receive_run(qp, &qp->responder.engine, skb);
+		break;
+	case COMPLETER:
+		roce_receive_run(qp, &qp->requester.engine, skb);
+		break;
+	case REACTION_POINT:
+		roce_cnp_receive(qp, skb);
+		break;
+	}
+}
+
 /* Consumes the sk_buff. */
 static void distribute_run(struct net *net, struct net_device *netdev,
-			   struct sk_buff *skb, u32 qpn, bool response)
+			   struct sk_buff *skb, u32 qpn, enum consumer consumer)
 {
 	struct roce_qp *qp;
 
@@ -113,14 +138,13 @@ static void distribute_run(struct net *net, struct net_device *netdev,
 	}
 	qp = find_qp(net, skb, qpn);
 	if (qp)
-		roce_receive_run(qp, response ? &qp->requester.engine :
-						&qp->responder.engine, skb);
+		give_run(qp, skb, consumer);
 	else
 		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
 static bool read_bth(const struct sk_buff *skb, u32 offset, u32 *qpn,
-		     bool *response)
+		     enum consumer *consumer)
 {
 	const struct roce_bth *bth;
 	struct roce_bth buffer;
@@ -129,8 +153,21 @@ static bool read_bth(const struct sk_buff *skb, u32 offset, u32 *qpn,
 	if (!bth)
 		return false;
 	*qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
-	*response = roce_opcode_info(bth->opcode)->flags & ROCE_IS_RESPONSE;
+	if (bth->opcode == ROCE_OPCODE_CNP)
+		*consumer = REACTION_POINT;
+	else if (roce_opcode_info(bth->opcode)->flags & ROCE_IS_RESPONSE)
+		*consumer = COMPLETER;
+	else
+		*consumer = RESPONDER;
 	return true;
+}
+
+/* A train has one IP header, so it was marked as a whole. */
+static bool is_marked(const struct sk_buff *skb)
+{
+	return ip_hdr(skb)->version == 6 ?
+	       INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb))) :
+	       INET_ECN_is_ce(ip_hdr(skb)->tos);
 }
 
 /* What the engines must not look at any more once this softirq is over */
@@ -163,33 +200,33 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	u32 end = skb->len, index = 0, next_qpn, qpn;
 	struct roce_run *run = roce_run(skb);
 	struct net_device *netdev = skb->dev;
-	bool next_response, response;
+	enum consumer next_consumer, consumer;
 	u32 segment;
 
 	segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : end;
 	*run = (struct roce_run) {
 		.offset = offset, .end = end, .segment = segment,
+		.congestion = is_marked(skb),
 	};
 	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}
 	if (segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
-	    !read_bth(skb, offset, &qpn, &response)) {
+	    !read_bth(skb, offset, &qpn, &consumer)) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
 	}
 	detach_from_stack(skb);
-
 	for (;;) {
 		struct sk_buff *rest;
 
 		offset += segment;
 		index++;
 		if (offset >= end ||
-		    !read_bth(skb, offset, &next_qpn, &next_response))
+		    !read_bth(skb, offset, &next_qpn, &next_consumer))
 			break;
-		if (next_qpn == qpn && next_response == response)
+		if (next_qpn == qpn && next_consumer == consumer)
 			continue;
 
 		/* The run ends here, and another one begins. */
@@ -199,16 +236,16 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 			return;
 		}
 		run->end = offset;
-		distribute_run(net, netdev, skb, qpn, response);
+		distribute_run(net, netdev, skb, qpn, consumer);
 		skb = rest;
 		run = roce_run(skb);
 		run->offset = offset;
 		run->index = index;
 		qpn = next_qpn;
-		response = next_response;
+		consumer = next_consumer;
 	}
 	run->end = end;
-	distribute_run(net, netdev, skb, qpn, response);
+	distribute_run(net, netdev, skb, qpn, consumer);
 }
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)

@@ -179,6 +179,16 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 		requester->limit_psn = requester->psn;
 }
 
+/* Fewer packets if they are paced: the acknowledgment must not be late. */
+static u32 ack_request_interval(const struct roce_qp *qp)
+{
+	u32 packets = qp->requester.window / ACK_REQUESTS;
+
+	if (!roce_flow_is_limited(&qp->flow))
+		return packets;
+	return min(roce_flow_train_bytes(qp) / qp->mtu, packets);
+}
+
 static void describe_packet(struct roce_qp *qp,
 			    const struct roce_request *request,
 			    struct roce_packet *packet)
@@ -190,7 +200,6 @@ static void describe_packet(struct roce_qp *qp,
 	bool last = index == request->packets - 1;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
-	u32 interval = requester->window / ACK_REQUESTS;
 
 	packet->opcode = roce_qp_service(qp) |
 			 (first && last ? operation->only :
@@ -219,7 +228,8 @@ static void describe_packet(struct roce_qp *qp,
 		packet->source_qpn = qp->ibqp.qp_num;
 	} else {
 		packet->ack_request = roce_qp_is_reliable(qp) &&
-				      (last || since_request >= interval);
+				      (last || since_request >=
+					       ack_request_interval(qp));
 		packet->qpn = qp->attr.dest_qp_num;
 	}
 }
@@ -350,6 +360,8 @@ void roce_requester_go_back(struct roce_qp *qp)
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = requester->psn;
 	requester->recovering = true;
+	/* It could not be told which of two copies was acknowledged. */
+	requester->timed_at = 0;
 	expect_progress(qp);
 }
 
@@ -520,6 +532,17 @@ static void count_retransmitted(struct roce_qp *qp, const struct place *place,
 			       min_t(u32, packets, again));
 }
 
+/* An acknowledgment that this train asks for ends a round trip. */
+static void begin_round_trip(struct roce_requester *requester,
+			     const struct roce_train *train, u32 psn, u64 now)
+{
+	if (requester->timed_at ||
+	    roce_psn_diff(requester->ack_request_psn, psn) < 0)
+		return;
+	requester->timed_psn = requester->ack_request_psn;
+	requester->timed_at = max(now, train->departure);
+}
+
 /*
  * Hand a train that begins at @place to the network. A netdev that takes no more
  * is no loss: the cursor goes back to what did not leave, and the engine waits.
@@ -527,11 +550,13 @@ static void count_retransmitted(struct roce_qp *qp, const struct place *place,
 static bool send_train(struct roce_qp *qp, struct roce_av *av,
 		       struct roce_train *train, const struct place *place)
 {
+	bool timed = train->data && roce_flow_wants_rtt(&qp->flow);
 	struct roce_requester *requester = &qp->requester;
+	u64 now = timed ? ktime_get_ns() : 0;
 	u32 packets = train->packets;
 	int err;
 
-	err = qp->dev->send(qp, av, train);
+	err = roce_flow_send(qp, ROCE_REQUESTER, av, train);
 	if (err == -EAGAIN)
 		packets = train->sent;
 	count_retransmitted(qp, place, packets);
@@ -544,6 +569,8 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	if (err == -EAGAIN)
 		roce_count(qp, tx_dropped_queue_full);
 	requester->stalls = 0;
+	if (timed)
+		begin_round_trip(requester, train, place->psn, now);
 	/* Unreliable messages are over when they are sent. */
 	if (!roce_qp_is_reliable(qp)) {
 		requester->unacked_psn = requester->psn;
@@ -557,6 +584,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
 	const struct place place = here(&qp->requester);
 	struct roce_av *av = request_av(qp, request);
+	u64 wait = roce_flow_wait(qp, &qp->flow, ROCE_REQUESTER);
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
@@ -565,12 +593,19 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		request->status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
+	if (wait) {
+		roce_requester_wait(qp, wait);
+		return false;
+	}
 
 	describe_packet(qp, request, &packet);
 	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
 			      roce_packet_size(&packet));
-	if (!err)
+	if (!err) {
+		train.data = !roce_qp_is_datagram(qp);
+		train.limit = roce_flow_train_bytes(qp);
 		err = fill_train(qp, &train);
+	}
 	if (!err)
 		return send_train(qp, av, &train, &place);
 
@@ -689,6 +724,7 @@ static void check_ack_timeout(struct roce_qp *qp)
 	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
 		return;
 
+	roce_flow_lost(qp, ROCE_CC_TIMEOUT);
 	roce_requester_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
 }
 
@@ -819,6 +855,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->window_psn = qp->attr.sq_psn;
 	requester->ack_request_psn = qp->attr.sq_psn;
 	requester->recovering = false;
+	requester->timed_at = 0;
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
 }

@@ -28,7 +28,8 @@
 /* Trains of responses that are sent before the inbox is looked at again */
 #define TRAINS_PER_STEP		4
 
-#define STALL_JIFFIES		1
+/* How long to wait for a netdev that takes no more, or for memory */
+#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
 
 /* Stalls after which an acknowledgment is given up; the peer asks again. */
 #define MAX_STALLS		100
@@ -37,7 +38,7 @@
 #define FLUSH_BUDGET		64
 
 /* How often a program's receive queue is flushed in the error state */
-#define FLUSH_INTERVAL		msecs_to_jiffies(20)
+#define FLUSH_INTERVAL		(20 * NSEC_PER_MSEC)
 
 /* What became of a request packet, besides a NAK code */
 enum verdict {
@@ -608,6 +609,10 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	if (again->kind == ROCE_IS_READ && check_read(qp, packet) != DONE)
 		return;
 
+	/* What was sent once is sent again because some of it was lost. */
+	if (again->kind == ROCE_IS_READ &&
+	    roce_psn_diff(again->next_psn, packet->psn) > 0)
+		roce_flow_lost(qp, ROCE_CC_NAK);
 	again->repeated = true;
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)
@@ -680,7 +685,7 @@ static void receive_unreliable(struct roce_qp *qp,
 	responder->psn = roce_psn_add(packet->psn, 1);
 }
 
-static void receive_connected(struct roce_qp *qp, const struct sk_buff *skb,
+static void receive_connected(struct roce_qp *qp, struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -698,6 +703,8 @@ static void receive_connected(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_qp_state, packet);
 		return;
 	}
+	if (roce_run(skb)->congestion)
+		roce_cnp_notify(qp);
 	if (READ_ONCE(qp->state) == IB_QPS_RTR && !responder->established) {
 		responder->established = true;
 		roce_qp_event(qp, IB_EVENT_COMM_EST);
@@ -814,14 +821,24 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+static void start_timer(struct roce_responder *responder, u64 nanoseconds)
+{
+	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/* Send nothing for a while. */
+static void wait(struct roce_responder *responder, u64 nanoseconds)
+{
+	responder->waiting = true;
+	start_timer(responder, nanoseconds);
+}
+
 static void stall(struct roce_qp *qp, int err)
 {
-	struct roce_responder *responder = &qp->responder;
-
-	roce_count_stall(qp, err, jiffies_to_nsecs(STALL_JIFFIES));
-	responder->stalled = true;
-	responder->stalls++;
-	mod_timer(&responder->wait_timer, jiffies + STALL_JIFFIES);
+	roce_count_stall(qp, err, STALL_NANOSECONDS);
+	qp->responder.stalls++;
+	wait(&qp->responder, STALL_NANOSECONDS);
 }
 
 static u8 read_response_operation(bool first, bool last)
@@ -920,20 +937,29 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
+	bool data = resource->kind == ROCE_IS_READ;
+	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
 	struct roce_resource before = *resource;
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
 
+	if (turn) {
+		wait(responder, turn);
+		return false;
+	}
 	describe_response(qp, resource, &packet);
 	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
 			      roce_packet_size(&packet));
 	if (!err) {
+		train.data = data;
+		train.limit = roce_flow_train_bytes(qp);
 		err = fill_response_train(qp, resource, &train);
 		if (err)
 			roce_train_drop(&train);
 		else
-			err = qp->dev->send(qp, &qp->av, &train);
+			err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av,
+					     &train);
 	}
 	if (err == -EACCES) {
 		revoke_reads(qp, before.next_psn);
@@ -966,7 +992,7 @@ static void send_acknowledge(struct roce_qp *qp)
 	if (owes_nak(responder))
 		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
 	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
-	      qp->dev->send(qp, &qp->av, &train);
+	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) &&
 	    responder->stalls < MAX_STALLS) {
 		stall(qp, err);
@@ -1013,7 +1039,7 @@ static bool flush(struct roce_qp *qp)
 	if (roce_qp_srq(qp))
 		report_last_wqe(qp);
 	else if (roce_qp_is_user(qp))
-		mod_timer(&responder->wait_timer, jiffies + FLUSH_INTERVAL);
+		start_timer(responder, FLUSH_INTERVAL);
 	return false;
 }
 
@@ -1026,7 +1052,7 @@ static bool answer(struct roce_qp *qp)
 	while ((next = next_to_answer(responder)) && trains &&
 	       send_responses(qp, next))
 		trains--;
-	if (responder->stalled)
+	if (responder->waiting)
 		return false;
 	if (next)
 		return true;
@@ -1045,7 +1071,7 @@ static bool advance(struct roce_engine *engine)
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		return flush(qp);
 	if (!can_receive(qp) || roce_qp_is_datagram(qp) ||
-	    qp->responder.stalled)
+	    READ_ONCE(qp->responder.waiting))
 		return false;
 	return answer(qp);
 }
@@ -1055,15 +1081,16 @@ static const struct roce_engine_ops responder_ops = {
 	.advance = advance,
 };
 
-static void wait_is_over(struct timer_list *timer)
+static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 {
 	struct roce_responder *responder =
-		timer_container_of(responder, timer, wait_timer);
+		container_of(timer, struct roce_responder, wait_timer);
 
-	WRITE_ONCE(responder->stalled, false);
+	WRITE_ONCE(responder->waiting, false);
 	rcu_read_lock();
 	roce_engine_run(&responder->engine);
 	rcu_read_unlock();
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -1080,7 +1107,8 @@ int roce_responder_init(struct roce_qp *qp)
 
 	roce_engine_init(&responder->engine, &responder_ops);
 	spin_lock_init(&responder->post_lock);
-	timer_setup(&responder->wait_timer, wait_is_over, 0);
+	hrtimer_setup(&responder->wait_timer, wait_is_over, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
 						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
@@ -1157,8 +1185,8 @@ void roce_responder_reset(struct roce_qp *qp)
  */
 void roce_responder_stop(struct roce_qp *qp)
 {
-	timer_delete_sync(&qp->responder.wait_timer);
-	qp->responder.stalled = false;
+	hrtimer_cancel(&qp->responder.wait_timer);
+	qp->responder.waiting = false;
 }
 
 /**

@@ -9,6 +9,7 @@
 #include <rdma/rdma_user_rxe.h>
 
 #include "compat.h"
+#include "congestion.h"
 #include "counters.h"
 #include "engine.h"
 #include "mr.h"
@@ -78,6 +79,7 @@ enum roce_device_state {
  * @qp_counters: those that QPs are bound to, by the address of their rdma_counter
  * @past_qps: the sum of those that are no more; guarded by the lock of the others
  * @port_counters: what performance management counts from, see pma.c
+ * @congestion: congestion control, see congestion.h
  * @send: hands a train to the network: roce_send(), or a test's wire
  * @objects: how many of each kind exist, bounded by the ROCE_MAX_* above
  */
@@ -104,6 +106,7 @@ struct roce_device {
 		struct mutex lock;	/* of base */
 		u64 base[ROCE_PORT_COUNTERS];
 	} port_counters;
+	struct roce_congestion congestion;
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {
@@ -138,7 +141,8 @@ static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
  * @ipv6: which of the two
  * @traffic_class: DSCP and ECN bits of the packets
  * @hop_limit: TTL or hop limit
- * @service_level: becomes the priority of the sk_buffs
+ * @service_level: as the consumer gave it
+ * @priority: of the sk_buffs
  * @flow_label: of IPv6, and entropy of the UDP source port
  * @route: the route, as long as it is valid
  * @attr: as the consumer gave it, for query verbs; holds no reference
@@ -153,6 +157,7 @@ struct roce_av {
 	u8 traffic_class;
 	u8 hop_limit;
 	u8 service_level;
+	u8 priority;
 	u32 flow_label;
 	struct dst_cache route;
 	struct rdma_ah_attr attr;

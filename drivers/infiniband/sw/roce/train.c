@@ -10,6 +10,8 @@
  * the other direction the packets of a datagram that arrives whole are walked
  * in place.
  */
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
@@ -105,13 +107,47 @@ int roce_train_open(struct roce_train *train, const struct roce_av *av,
 {
 	u32 linear = size <= TRAIN_LINEAR_BYTES ? size : 0;
 
-	*train = (struct roce_train) { .segment = size };
+	*train = (struct roce_train) {
+		.segment = size,
+		.limit = ROCE_TRAIN_MAX_BYTES,
+		.priority = av->priority,
+	};
 	train->skb = alloc_skb(TRAIN_HEADROOM + linear, GFP_ATOMIC);
 	if (!train->skb)
 		return -ENOMEM;
 	skb_reserve(train->skb, TRAIN_HEADROOM);
 	fill_ip_headers(&train->headers, av, source_port, first_psn);
 	return 0;
+}
+
+/**
+ * roce_train_set_traffic_class() - deviate from what the address vector says
+ * @train: open
+ * @traffic_class: DSCP and ECN codepoint
+ */
+void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class)
+{
+	struct roce_ip_headers *headers = &train->headers;
+
+	/* The ICRC does not cover it, and the header has no checksum yet. */
+	if (headers->ipv6)
+		ip6_flow_hdr(&headers->v6, traffic_class,
+			     ip6_flowlabel(&headers->v6));
+	else
+		headers->v4.tos = traffic_class;
+}
+
+/**
+ * roce_train_set_ecn() - set the ECN codepoint, and leave the DSCP
+ * @train: open
+ * @ecn: INET_ECN_*
+ */
+void roce_train_set_ecn(struct roce_train *train, u8 ecn)
+{
+	u8 now = train->headers.ipv6 ? ipv6_get_dsfield(&train->headers.v6) :
+				       train->headers.v4.tos;
+
+	roce_train_set_traffic_class(train, (now & ~INET_ECN_MASK) | ecn);
 }
 
 /**
@@ -123,7 +159,7 @@ bool roce_train_fits(const struct roce_train *train, u32 size)
 {
 	return !train->closed && size <= train->segment &&
 	       train->packets < ROCE_TRAIN_MAX_PACKETS &&
-	       train->skb->len + size <= ROCE_TRAIN_MAX_BYTES;
+	       (!train->packets || train->skb->len + size <= train->limit);
 }
 
 /* A place for the next bytes; *room says for how many. */
@@ -289,10 +325,11 @@ int roce_train_begin_packet(struct roce_train *train,
 	struct roce_bth bth = {
 		.opcode = packet->opcode,
 		.flags = (packet->solicited ? ROCE_BTH_SOLICITED : 0) |
-			 ROCE_BTH_MIGREQ |
+			 (packet->becn ? 0 : ROCE_BTH_MIGREQ) |
 			 roce_packet_pad(packet->payload) << ROCE_BTH_PAD_SHIFT,
 		.pkey = cpu_to_be16(ROCE_DEFAULT_PKEY),
-		.qpn = cpu_to_be32(packet->qpn),
+		.qpn = cpu_to_be32(packet->qpn |
+				   (packet->becn ? ROCE_BTH_BECN : 0)),
 		.psn = cpu_to_be32(packet->psn | (packet->ack_request ?
 						  ROCE_BTH_ACK_REQUEST : 0)),
 	};

@@ -13,6 +13,7 @@
  * @opcode: of the BTH
  * @solicited: the solicited event bit
  * @ack_request: the AckReq bit
+ * @becn: the BECN bit
  * @pad: bytes behind the payload, 0 to 3
  * @pkey: partition key
  * @qpn: destination QP
@@ -43,6 +44,7 @@ struct roce_packet {
 	u8 opcode;
 	bool solicited;
 	bool ack_request;
+	bool becn;
 	u8 pad;
 	u16 pkey;
 	u32 qpn;
@@ -94,6 +96,10 @@ static inline u32 roce_packet_size(const struct roce_packet *packet)
  *	function that returns -EAGAIN
  * @segment: bytes of each packet but a last, shorter one
  * @closed: the last packet was shorter, or a limit is reached
+ * @limit: bytes after which no other packet is added
+ * @data: it carries payload of a connection, and counts against its rate
+ * @priority: of the sk_buff
+ * @departure: CLOCK_MONOTONIC time before which fq holds it; 0 for at once
  * @start: offset of the packet under construction in @skb
  * @icrc: of the bytes of that packet so far
  *
@@ -108,6 +114,10 @@ struct roce_train {
 	u32 sent;
 	u32 segment;
 	bool closed;
+	u32 limit;
+	bool data;
+	u8 priority;
+	u64 departure;
 	u32 start;
 	u32 icrc;
 };
@@ -115,6 +125,8 @@ struct roce_train {
 void roce_train_exit(void);
 int roce_train_open(struct roce_train *train, const struct roce_av *av,
 		    u16 source_port, u32 first_psn, u32 size);
+void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class);
+void roce_train_set_ecn(struct roce_train *train, u8 ecn);
 bool roce_train_fits(const struct roce_train *train, u32 size);
 int roce_train_begin_packet(struct roce_train *train,
 			    const struct roce_packet *packet);
@@ -134,6 +146,7 @@ struct sk_buff *roce_train_finish(struct roce_train *train);
  * @segment: bytes of each packet but the last one
  * @index: of its first packet in the datagram: what IPv4 identification counts
  * @vlan_id: of the VLAN device that it came through, 0xffff for none
+ * @congestion: a switch marked it: ECN codepoint CE (RFC 3168)
  */
 struct roce_run {
 	u32 offset;
@@ -141,6 +154,7 @@ struct roce_run {
 	u32 segment;
 	u32 index;
 	u16 vlan_id;
+	bool congestion;
 };
 
 static inline struct roce_run *roce_run(struct sk_buff *skb)

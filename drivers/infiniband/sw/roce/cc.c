@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The algorithms that there are, and the folder cc of a device, where they are
+ * chosen and their parameters are set: Documentation/ABI/sysfs-class-infiniband-roce.
+ *
+ * Each device has its own parameters of each algorithm, whether it is in use or
+ * not. A device holds the module of the algorithm that is chosen for new queue
+ * pairs, and a queue pair that of its own, so an algorithm that is unregistered
+ * is used by nobody.
+ */
+#include <linux/capability.h>
+#include <linux/ethtool.h>
+#include <linux/kmod.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rtnetlink.h>
+
+#include "dcqcn.h"
+#include "qp.h"
+
+/* What a port is taken for that does not know its speed: 10 Gbit/s */
+#define UNKNOWN_LINE_RATE	(10ull * 1000 * 1000 * 1000)
+
+static LIST_HEAD(algorithms);
+static LIST_HEAD(devices);
+static DEFINE_MUTEX(cc_lock);	/* of both lists, and what devices have */
+
+/* Data is never held back, and not marked as one whose sender would react. */
+static struct roce_cc_ops none = {
+	.name = "none",
+};
+
+static const struct roce_cc_parameter np_parameters[ROCE_NP_PARAMETER_COUNT] = {
+	[ROCE_NP_MIN_TIME_BETWEEN_CNPS] = { "min_time_between_cnps", 0, 4095, 50 },
+	[ROCE_NP_CNP_DSCP] = { "cnp_dscp", 0, 63, 48 },
+	[ROCE_NP_CNP_802P_PRIO] = { "cnp_802p_prio", 0, 7, 6 },
+};
+
+/* --- one folder of parameters --- */
+
+static struct roce_cc_parameters *to_parameters(struct kobject *kobj)
+{
+	return container_of(kobj, struct roce_cc_parameters, kobj);
+}
+
+static void release_parameters(struct kobject *kobj)
+{
+	struct roce_cc_parameters *parameters = to_parameters(kobj);
+
+	kfree(parameters->files);
+	kfree(parameters);
+}
+
+static ssize_t show_parameter(struct kobject *kobj, struct attribute *file,
+			      char *buffer)
+{
+	struct roce_cc_parameters *parameters = to_parameters(kobj);
+
+	return sysfs_emit(buffer, "%u\n",
+			  READ_ONCE(parameters->value[file - parameters->files]));
+}
+
+static ssize_t store_parameter(struct kobject *kobj, struct attribute *file,
+			       const char *text, size_t length)
+{
+	struct roce_cc_parameters *parameters = to_parameters(kobj);
+	u32 index = file - parameters->files, value;
+	int err;
+
+	err = kstrtou32(text, 0, &value);
+	if (err)
+		return err;
+	if (value < parameters->table[index].minimum ||
+	    value > parameters->table[index].maximum)
+		return -ERANGE;
+	WRITE_ONCE(parameters->value[index], value);
+	return length;
+}
+
+static const struct sysfs_ops parameter_ops = {
+	.show = show_parameter,
+	.store = store_parameter,
+};
+
+static const struct kobj_type parameters_type = {
+	.release = release_parameters,
+	.sysfs_ops = &parameter_ops,
+};
+
+static struct roce_cc_parameters *
+new_parameters(const struct roce_cc_ops *ops,
+	       const struct roce_cc_parameter *table, u32 count)
+{
+	struct roce_cc_parameters *parameters;
+	u32 i;
+
+	parameters = kzalloc(struct_size(parameters, value, count), GFP_KERNEL);
+	if (!parameters)
+		return NULL;
+	parameters->files = kcalloc(count, sizeof(*parameters->files), GFP_KERNEL);
+	if (!parameters->files) {
+		kfree(parameters);
+		return NULL;
+	}
+
+	parameters->ops = ops;
+	parameters->table = table;
+	parameters->count = count;
+	for (i = 0; i < count; i++) {
+		parameters->value[i] = table[i].initial;
+		sysfs_attr_init(&parameters->files[i]);
+		parameters->files[i].name = table[i].name;
+		parameters->files[i].mode = 0644;
+	}
+	kobject_init(&parameters->kobj, &parameters_type);
+	return parameters;
+}
+
+static int publish_parameters(struct roce_cc_parameters *parameters,
+			      struct kobject *folder, const char *name)
+{
+	u32 i;
+	int err;
+
+	if (!parameters->count)
+		return 0;
+	err = kobject_add(&parameters->kobj, folder, "%s", name);
+	for (i = 0; !err && i < parameters->count; i++)
+		err = sysfs_create_file(&parameters->kobj, &parameters->files[i]);
+	return err;
+}
+
+static void drop_parameters(struct roce_cc_parameters *parameters)
+{
+	kobject_del(&parameters->kobj);
+	kobject_put(&parameters->kobj);
+}
+
+/* --- the algorithms of a device --- */
+
+static struct roce_cc_parameters *find_algorithm(const struct roce_device *dev,
+						 const char *name)
+{
+	struct roce_cc_parameters *algorithm;
+
+	lockdep_assert_held(&cc_lock);
+	list_for_each_entry(algorithm, &dev->congestion.algorithms, node)
+		if (sysfs_streq(name, algorithm->ops->name))
+			return algorithm;
+	return NULL;
+}
+
+static int add_algorithm(struct roce_device *dev, const struct roce_cc_ops *ops)
+{
+	struct roce_congestion *congestion = &dev->congestion;
+	struct roce_cc_parameters *algorithm;
+	int err = 0;
+
+	algorithm = new_parameters(ops, ops->parameters, ops->parameter_count);
+	if (!algorithm)
+		return -ENOMEM;
+	if (congestion->folder)
+		err = publish_parameters(algorithm, congestion->folder, ops->name);
+	if (err) {
+		drop_parameters(algorithm);
+		return err;
+	}
+	list_add_tail(&algorithm->node, &congestion->algorithms);
+	return 0;
+}
+
+static void remove_algorithm(struct roce_device *dev,
+			     const struct roce_cc_ops *ops)
+{
+	struct roce_cc_parameters *algorithm = find_algorithm(dev, ops->name);
+
+	if (!algorithm)
+		return;
+	list_del(&algorithm->node);
+	drop_parameters(algorithm);
+}
+
+/* -ENOENT if there is no such algorithm. */
+static int select_algorithm(struct roce_device *dev, const char *name)
+{
+	struct roce_cc_parameters *algorithm, *before;
+	int err = -ENOENT;
+
+	mutex_lock(&cc_lock);
+	before = dev->congestion.selected;
+	algorithm = find_algorithm(dev, name);
+	if (algorithm && try_module_get(algorithm->ops->owner)) {
+		dev->congestion.selected = algorithm;
+		if (before)
+			module_put(before->ops->owner);
+		err = 0;
+	}
+	mutex_unlock(&cc_lock);
+	return err;
+}
+
+/**
+ * roce_cc_get() - the algorithm for a new queue pair
+ * @dev: the device
+ *
+ * Process context.
+ *
+ * Return: its parameters on @dev, which stay until roce_cc_put().
+ */
+const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev)
+{
+	const struct roce_cc_parameters *selected;
+
+	mutex_lock(&cc_lock);
+	selected = dev->congestion.selected;
+	/* The device has it already, so this cannot fail. */
+	__module_get(selected->ops->owner);
+	mutex_unlock(&cc_lock);
+	return selected;
+}
+
+/**
+ * roce_cc_put() - a queue pair does not use its algorithm any more
+ * @algorithm: from roce_cc_get()
+ */
+void roce_cc_put(const struct roce_cc_parameters *algorithm)
+{
+	module_put(algorithm->ops->owner);
+}
+
+/**
+ * roce_cc_register() - let an algorithm be chosen
+ * @ops: stays until roce_cc_unregister(); its name is that of no other one
+ *
+ * Process context. Each device gets the folder cc/NAME with its parameters.
+ *
+ * Return: 0, -EEXIST or -ENOMEM.
+ */
+int roce_cc_register(struct roce_cc_ops *ops)
+{
+	struct roce_cc_ops *other;
+	struct roce_device *dev;
+	int err = 0;
+
+	mutex_lock(&cc_lock);
+	list_for_each_entry(other, &algorithms, node)
+		if (!strcmp(other->name, ops->name))
+			err = -EEXIST;
+	if (err)
+		goto unlock;
+
+	list_for_each_entry(dev, &devices, congestion.node) {
+		err = add_algorithm(dev, ops);
+		if (err)
+			break;
+	}
+	if (err)
+		list_for_each_entry(dev, &devices, congestion.node)
+			remove_algorithm(dev, ops);
+	else
+		list_add_tail(&ops->node, &algorithms);
+unlock:
+	mutex_unlock(&cc_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(roce_cc_register);
+
+/**
+ * roce_cc_unregister() - undo roce_cc_register()
+ * @ops: of a module that nobody holds any more
+ *
+ * Process context.
+ */
+void roce_cc_unregister(struct roce_cc_ops *ops)
+{
+	struct roce_device *dev;
+
+	mutex_lock(&cc_lock);
+	list_for_each_entry(dev, &devices, congestion.node)
+		remove_algorithm(dev, ops);
+	list_del(&ops->node);
+	mutex_unlock(&cc_lock);
+}
+EXPORT_SYMBOL_GPL(roce_cc_unregister);
+
+/* --- the folder cc of a device --- */
+
+static struct roce_device *folder_device(struct kobject *folder)
+{
+	return to_roce_device(container_of(kobj_to_dev(folder->parent),
+					   struct ib_device, dev));
+}
+
+static ssize_t algorithm_show(struct kobject *folder,
+			      struct kobj_attribute *file, char *buffer)
+{
+	struct roce_device *dev = folder_device(folder);
+	ssize_t length;
+
+	mutex_lock(&cc_lock);
+	length = sysfs_emit(buffer, "%s\n", dev->congestion.selected->ops->name);
+	mutex_unlock(&cc_lock);
+	return length;
+}
+
+static ssize_t algorithm_store(struct kobject *folder,
+			       struct kobj_attribute *file, const char *text,
+			       size_t length)
+{
+	struct roce_device *dev = folder_device(folder);
+	char name[32];
+	int err;
+
+	if (strscpy(name, text, sizeof(name)) < 0)
+		return -EINVAL;
+	err = select_algorithm(dev, name);
+	if (err && capable(CAP_SYS_MODULE)) {
+		request_module("roce-cc-%s", strim(name));
+		err = select_algorithm(dev, name);
+	}
+	return err ?: length;
+}
+
+static ssize_t available_algorithms_show(struct kobject *folder,
+					 struct kobj_attribute *file,
+					 char *buffer)
+{
+	struct roce_cc_ops *ops;
+	int length = 0;
+
+	mutex_lock(&cc_lock);
+	list_for_each_entry(ops, &algorithms, node)
+		length += sysfs_emit_at(buffer, length, "%s%s",
+					length ? " " : "", ops->name);
+	mutex_unlock(&cc_lock);
+	return length + sysfs_emit_at(buffer, length, "\n");
+}
+
+static ssize_t priorities_show(struct kobject *folder,
+			       struct kobj_attribute *file, char *buffer)
+{
+	return sysfs_emit(buffer, "%u\n",
+			  READ_ONCE(folder_device(folder)->congestion.priorities));
+}
+
+static ssize_t priorities_store(struct kobject *folder,
+				struct kobj_attribute *file, const char *text,
+				size_t length)
+{
+	u8 mask;
+	int err;
+
+	err = kstrtou8(text, 0, &mask);
+	if (err)
+		return err;
+	WRITE_ONCE(folder_device(folder)->congestion.priorities, mask);
+	return length;
+}
+
+static struct kobj_attribute algorithm_file = __ATTR_RW(algorithm);
+static struct kobj_attribute available_algorithms_file =
+	__ATTR_RO(available_algorithms);
+static struct kobj_attribute priorities_file = __ATTR_RW(priorities);
+
+static const struct attribute *folder_files[] = {
+	&algorithm_file.attr,
+	&available_algorithms_file.attr,
+	&priorities_file.attr,
+	NULL
+};
+
+/**
+ * roce_cc_device_init() - give a device all algorithms, DCQCN selected
+ * @dev: new
+ *
+ * Process context.
+ *
+ * Return: 0, or -ENOMEM; then there is nothing to be destroyed.
+ */
+int roce_cc_device_init(struct roce_device *dev)
+{
+	struct roce_congestion *congestion = &dev->congestion;
+	struct roce_cc_ops *ops;
+	int err = 0;
+
+	INIT_LIST_HEAD(&congestion->algorithms);
+	congestion->priorities = U8_MAX;
+	congestion->line_rate = UNKNOWN_LINE_RATE;
+	congestion->np = new_parameters(NULL, np_parameters,
+					ROCE_NP_PARAMETER_COUNT);
+
+	mutex_lock(&cc_lock);
+	list_add_tail(&congestion->node, &devices);
+	list_for_each_entry(ops, &algorithms, node)
+		err = err ?: add_algorithm(dev, ops);
+	mutex_unlock(&cc_lock);
+
+	err = err ?: select_algorithm(dev, roce_dcqcn.name);
+	if (!congestion->np)
+		err = -ENOMEM;
+	if (err)
+		roce_cc_device_destroy(dev);
+	return err;
+}
+
+static int publish_folder(struct roce_device *dev, struct kobject *folder)
+{
+	struct roce_congestion *congestion = &dev->congestion;
+	struct roce_cc_parameters *algorithm;
+	int err;
+
+	err = publish_parameters(congestion->np, folder, "np");
+	list_for_each_entry(algorithm, &congestion->algorithms, node)
+		err = err ?: publish_parameters(algorithm, folder,
+						algorithm->ops->name);
+	return err ?: sysfs_create_files(folder, folder_files);
+}
+
+/**
+ * roce_cc_device_publish() - make the folder cc of a device in sysfs
+ * @dev: registered; somebody else may be unregistering it already
+ *
+ * Process context. It goes with the device.
+ *
+ * Return: 0, -ENODEV, or another negative errno.
+ */
+int roce_cc_device_publish(struct roce_device *dev)
+{
+	struct roce_congestion *congestion = &dev->congestion;
+	int err = -ENODEV;
+
+	mutex_lock(&cc_lock);
+	if (!congestion->np)
+		goto unlock;
+	err = -ENOMEM;
+	congestion->folder = kobject_create_and_add("cc", &dev->ibdev.dev.kobj);
+	if (congestion->folder)
+		err = publish_folder(dev, congestion->folder);
+unlock:
+	mutex_unlock(&cc_lock);
+	return err;
+}
+
+/**
+ * roce_cc_device_destroy() - undo init and publish
+ * @dev: without queue pairs; nobody can find it any more
+ *
+ * Process context.
+ */
+void roce_cc_device_destroy(struct roce_device *dev)
+{
+	struct roce_congestion *congestion = &dev->congestion;
+	struct roce_cc_parameters *algorithm, *next, *np;
+	struct kobject *folder;
+	LIST_HEAD(gone);
+
+	mutex_lock(&cc_lock);
+	list_del(&congestion->node);
+	list_splice_init(&congestion->algorithms, &gone);
+	np = congestion->np;
+	congestion->np = NULL;
+	folder = congestion->folder;
+	congestion->folder = NULL;
+	mutex_unlock(&cc_lock);
+
+	/* Without the lock, which writers of these files take. */
+	if (congestion->selected)
+		module_put(congestion->selected->ops->owner);
+	list_for_each_entry_safe(algorithm, next, &gone, node)
+		drop_parameters(algorithm);
+	if (np)
+		drop_parameters(np);
+	if (folder) {
+		kobject_del(folder);
+		kobject_put(folder);
+	}
+}
+
+/**
+ * roce_cc_set_line_rate() - take the speed of the netdev over
+ * @dev: the device
+ *
+ * Under the RTNL. New connections use it.
+ */
+void roce_cc_set_line_rate(struct roce_device *dev)
+{
+	u64 rate = UNKNOWN_LINE_RATE;
+	struct ethtool_link_ksettings settings;
+
+	if (!__ethtool_get_link_ksettings(dev->netdev, &settings) &&
+	    settings.base.speed && settings.base.speed != (u32)SPEED_UNKNOWN)
+		rate = settings.base.speed * 1000000ull;
+	WRITE_ONCE(dev->congestion.line_rate, min(rate, ROCE_CC_MAX_RATE));
+}
+
+/** roce_cc_init() - register what is part of the driver */
+int roce_cc_init(void)
+{
+	return roce_cc_register(&roce_dcqcn) ?: roce_cc_register(&none);
+}
+
+/** roce_cc_exit() - all devices are gone */
+void roce_cc_exit(void)
+{
+	roce_cc_unregister(&none);
+	roce_cc_unregister(&roce_dcqcn);
+}

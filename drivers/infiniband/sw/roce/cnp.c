@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The notification point, and congestion notification packets (CNPs; annex A17
+ * of the IBA specification, A17.9.3).
+ *
+ * Who receives data that a switch has marked, tells its sender: at most once in
+ * a while for each QP, since one CNP slows a flow down as well as many do.
+ *
+ *	BTH: opcode 0x81, BECN, the sender's QP, PSN 0
+ *	16 bytes of zero
+ *	ICRC
+ *
+ * A CNP belongs to no message and to neither half of a QP: it is made and taken
+ * beside the engines, is not paced, not acknowledged, and must not be marked.
+ */
+#include "qp.h"
+
+#define CNP_RESERVED_BYTES	16
+
+static u32 np_parameter(const struct roce_qp *qp, enum roce_np_parameter which)
+{
+	return READ_ONCE(qp->dev->congestion.np->value[which]);
+}
+
+static int build_cnp(struct roce_qp *qp, struct roce_train *train)
+{
+	static const u8 reserved[CNP_RESERVED_BYTES];
+	struct roce_packet packet = {
+		.opcode = ROCE_OPCODE_CNP,
+		.info = roce_opcode_info(ROCE_OPCODE_CNP),
+		.becn = true,
+		.qpn = qp->attr.dest_qp_num,
+		.payload = sizeof(reserved),
+	};
+	int err;
+
+	err = roce_train_open(train, &qp->av, qp->source_port, packet.psn,
+			      roce_packet_size(&packet));
+	if (err)
+		return err;
+	roce_train_set_traffic_class(train,
+				     np_parameter(qp, ROCE_NP_CNP_DSCP) << 2);
+	train->priority = np_parameter(qp, ROCE_NP_CNP_802P_PRIO);
+	err = roce_train_begin_packet(train, &packet) ?:
+	      roce_train_append(train, reserved, sizeof(reserved)) ?:
+	      roce_train_end_packet(train, &packet);
+	if (err)
+		roce_train_drop(train);
+	return err;
+}
+
+/* Whether the peer is to be told, and not since a moment ago already. */
+static bool is_due(struct roce_qp *qp)
+{
+	u64 gap = np_parameter(qp, ROCE_NP_MIN_TIME_BETWEEN_CNPS) *
+		  (u64)NSEC_PER_USEC;
+	struct roce_flow *flow = &qp->flow;
+	u64 now = ktime_get_ns();
+	bool due;
+
+	spin_lock_bh(&flow->lock);
+	due = !flow->cnp_sent || now - flow->cnp_sent >= gap;
+	if (due) {
+		flow->cnp_sent = now;
+		flow->cnps_sent++;
+	}
+	spin_unlock_bh(&flow->lock);
+	return due;
+}
+
+/**
+ * roce_cnp_notify() - a marked packet of a connection came
+ * @qp: to which it came; a half of it is owned by the caller
+ *
+ * Softirq context, RCU read side. A CNP that cannot be sent is not worth
+ * waiting for: there will be other marked packets.
+ */
+void roce_cnp_notify(struct roce_qp *qp)
+{
+	struct roce_train train;
+
+	roce_count(qp, np_ecn_marked_roce_packets);
+	if (!is_due(qp) || build_cnp(qp, &train))
+		return;
+	if (!qp->dev->send(qp, &qp->av, &train))
+		roce_count(qp, np_cnp_sent);
+}
+
+static bool can_send(const struct roce_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTR:
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
+			   const struct roce_packet *packet)
+{
+	if (packet->payload != CNP_RESERVED_BYTES)
+		roce_drop(qp, rx_dropped_length, packet);
+	else if (roce_qp_is_datagram(qp))
+		roce_drop(qp, rx_dropped_opcode, packet);
+	else if (!can_send(qp))
+		roce_drop(qp, rx_dropped_qp_state, packet);
+	else if (!roce_qp_is_from_peer(qp, skb))
+		roce_drop(qp, rx_dropped_address, packet);
+	else if (roce_flow_notified(qp))
+		roce_count(qp, rp_cnp_handled);
+	else
+		roce_count(qp, rp_cnp_ignored);
+}
+
+/**
+ * roce_cnp_receive() - take a run of CNPs
+ * @qp: for which they are
+ * @skb: consumed
+ *
+ * Softirq context, RCU read side. Neither half has to be owned.
+ */
+void roce_cnp_receive(struct roce_qp *qp, struct sk_buff *skb)
+{
+	struct roce_packet packet;
+
+	while (roce_run_next(skb, qp, &packet))
+		receive_packet(qp, skb, &packet);
+	consume_skb(skb);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The reaction point of DCQCN: Zhu et al., "Congestion Control for Large-Scale
+ * RDMA Deployments", SIGCOMM 2015, with the parameters of ConnectX adapters.
+ *
+ * A switch marks packets while its queue is long. The receiver of a marked
+ * packet sends a congestion notification packet (CNP) back, and the sender,
+ * the reaction point, sets the rate of its flow:
+ *
+ *	rate			 target, reached again in halves
+ *	 ^ ______		 .-----. - - - - - - -._.-'	additive, then hyper
+ *	 |	 |	    .--'       |	  .-'		increase of the target
+ *	 |	 |	 .-'	       |      .--'
+ *	 |	 |   .--'	       |   .-'
+ *	 |	 `--'		       `--'	fast recovery
+ *	 +------ CNP ----------------- CNP --------------------------------> time
+ *
+ * A CNP cuts the rate by alpha/2 and makes the rate so far the target. Alpha
+ * estimates how congested the way is: it is a moving average over periods of
+ * "there was a CNP", 1, or "there was none", 0. Without CNPs the rate grows in
+ * steps, after a time and after a number of bytes, whichever comes first: it
+ * goes half the way to the target each time, and from the threshold on, the
+ * target moves up, too. A flow begins unlimited, becomes limited with its first
+ * CNP, and unlimited again when it is back at the line rate.
+ *
+ * Three periods govern this, those of ConnectX: at the end of each alpha period
+ * alpha is raised if there was a CNP in it, and lowered if not; a CNP cuts the
+ * rate at once, but in the period behind a cut, where it does so at the end; and
+ * without cuts, each increase period ends with a step up.
+ *
+ * None of them says anything about a flow that sends less than a packet in it:
+ * alpha would be lowered between two packets, and the rate would grow while
+ * nobody can say no to it. So a period lasts until a number of packets has been
+ * sent in it as well. Fast flows do not notice. Slow ones, and such as their
+ * program, their window or a paused port holds back, neither forget the
+ * congestion nor claim a rate that they have not tried.
+ *
+ * Nothing here needs a timer: what happens at a certain time happens when
+ * somebody looks the next time, in the right order and as of that time.
+ */
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "dcqcn.h"
+
+#define ALPHA_ONE	BIT(DCQCN_ALPHA_BITS)
+#define PERMILLE_BITS	10	/* dce_tcp_g and initial_alpha_value are in 1/1024 */
+
+#define MBIT		1000000ull
+#define NSEC		1000000000ull
+#define USEC		1000ull
+
+/* A flow that was silent for so long begins anew, unlimited. */
+#define MAX_SILENCE	NSEC
+
+static const struct roce_cc_parameter parameters[DCQCN_PARAMETER_COUNT] = {
+	[DCQCN_CLAMP_TGT_RATE] = { "clamp_tgt_rate", 0, 1, 1 },
+	[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = {
+		"clamp_tgt_rate_after_time_inc", 0, 1, 1
+	},
+	[DCQCN_RPG_TIME_RESET] = { "rpg_time_reset", 1, 131071, 300 },
+	[DCQCN_RPG_BYTE_RESET] = { "rpg_byte_reset", 0, 32767, 32767 },
+	[DCQCN_RPG_THRESHOLD] = { "rpg_threshold", 1, 31, 1 },
+	[DCQCN_RPG_MAX_RATE] = { "rpg_max_rate", 0, 4000000, 0 },
+	[DCQCN_RPG_AI_RATE] = { "rpg_ai_rate", 0, 4000000, 0 },
+	[DCQCN_RPG_HAI_RATE] = { "rpg_hai_rate", 0, 4000000, 0 },
+	[DCQCN_RPG_GD] = { "rpg_gd", 10, 11, 11 },
+	[DCQCN_RPG_MIN_DEC_FAC] = { "rpg_min_dec_fac", 0, 100, 50 },
+	[DCQCN_RPG_MIN_RATE] = { "rpg_min_rate", 1, 4000000, 1 },
+	[DCQCN_RATE_TO_SET_ON_FIRST_CNP] = {
+		"rate_to_set_on_first_cnp", 0, 4000000, 0
+	},
+	[DCQCN_DCE_TCP_G] = { "dce_tcp_g", 0, 1023, 1008 },
+	[DCQCN_DCE_TCP_RTT] = { "dce_tcp_rtt", 1, 131071, 50 },
+	[DCQCN_INITIAL_ALPHA_VALUE] = { "initial_alpha_value", 1, 1023, 1023 },
+	[DCQCN_RATE_REDUCE_MONITOR_PERIOD] = {
+		"rate_reduce_monitor_period", 0, U32_MAX, 50
+	},
+	[DCQCN_MIN_PACKETS_PER_PERIOD] = { "min_packets_per_period", 1, 255, 10 },
+};
+
+static struct dcqcn *state(struct roce_cc_flow *flow)
+{
+	BUILD_BUG_ON(sizeof(struct dcqcn) > sizeof(flow->state));
+	return (struct dcqcn *)flow->state;
+}
+
+static u64 parameter(const struct roce_cc_flow *flow, enum dcqcn_parameter which)
+{
+	return READ_ONCE(flow->parameters[which]);
+}
+
+/* Where the limit ends: rpg_max_rate, or the line. */
+static u64 release_rate(const struct roce_cc_flow *flow)
+{
+	u64 max_rate = parameter(flow, DCQCN_RPG_MAX_RATE) * MBIT;
+
+	return max_rate ? min(max_rate, flow->line_rate) : flow->line_rate;
+}
+
+static u64 min_rate(const struct roce_cc_flow *flow)
+{
+	return min(parameter(flow, DCQCN_RPG_MIN_RATE) * MBIT, release_rate(flow));
+}
+
+/*
+ * ConnectX has 5 and 50 Mbit/s whatever its line rate is. For 0 we take what
+ * suits the line: 1/5000 and 1/500 of it, as one scales the 5 and 50 of a port
+ * of 25 Gbit/s, and no less than one.
+ */
+static u64 additive_increase(const struct roce_cc_flow *flow)
+{
+	return parameter(flow, DCQCN_RPG_AI_RATE) * MBIT ?:
+	       max(div_u64(flow->line_rate, 5000), MBIT);
+}
+
+static u64 hyper_increase(const struct roce_cc_flow *flow)
+{
+	return parameter(flow, DCQCN_RPG_HAI_RATE) * MBIT ?:
+	       10 * additive_increase(flow);
+}
+
+static void begin(const struct dcqcn *s, struct dcqcn_period *period, u64 now)
+{
+	period->start = now;
+	period->sent = s->sent;
+}
+
+static bool was_used(const struct roce_cc_flow *flow,
+		     const struct dcqcn_period *period)
+{
+	return dcqcn(flow)->sent - period->sent >=
+	       parameter(flow, DCQCN_MIN_PACKETS_PER_PERIOD) * flow->packet_bytes;
+}
+
+/* When it ends, if nothing more is sent */
+static u64 end_of(const struct roce_cc_flow *flow,
+		  const struct dcqcn_period *period, enum dcqcn_parameter length)
+{
+	return was_used(flow, period) ?
+	       period->start + parameter(flow, length) * USEC : U64_MAX;
+}
+
+static u32 initial_alpha(const struct roce_cc_flow *flow)
+{
+	return parameter(flow, DCQCN_INITIAL_ALPHA_VALUE)
+	       << (DCQCN_ALPHA_BITS - PERMILLE_BITS);
+}
+
+static bool is_limited(const struct roce_cc_flow *flow)
+{
+	return flow->rate != ROCE_CC_UNLIMITED;
+}
+
+static void update_alpha(struct roce_cc_flow *flow, u64 now)
+{
+	u32 g = parameter(flow, DCQCN_DCE_TCP_G);
+	struct dcqcn *s = state(flow);
+	u64 sum = (u64)s->alpha * g;
+
+	if (s->notified)
+		sum += (u64)ALPHA_ONE * (1024 - g);
+	s->alpha = sum >> PERMILLE_BITS;
+	s->notified = false;
+	begin(s, &s->alpha_period, now);
+}
+
+/*
+ * Without clamp_tgt_rate a second cut in a row keeps the target of the first
+ * one: only an increase in between makes the rate so far worth a target.
+ */
+static bool clamps_target(const struct roce_cc_flow *flow)
+{
+	const struct dcqcn *s = dcqcn(flow);
+
+	return parameter(flow, DCQCN_CLAMP_TGT_RATE) || s->byte_events ||
+	       (s->time_events &&
+		parameter(flow, DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC));
+}
+
+static void restart_increase(struct dcqcn *s, u64 now)
+{
+	begin(s, &s->increase_period, now);
+	s->bytes = 0;
+	s->time_events = 0;
+	s->byte_events = 0;
+}
+
+static void cut(struct roce_cc_flow *flow, u64 now)
+{
+	u32 shift = parameter(flow, DCQCN_RPG_GD) - PERMILLE_BITS +
+		    DCQCN_ALPHA_BITS;
+	u64 most = 100 - parameter(flow, DCQCN_RPG_MIN_DEC_FAC);
+	struct dcqcn *s = state(flow);
+	u64 by;
+
+	by = min(flow->rate * s->alpha >> shift, div_u64(flow->rate * most, 100));
+	if (clamps_target(flow))
+		s->target = flow->rate;
+	flow->rate = max(flow->rate - by, min_rate(flow));
+	s->cut_due = false;
+	begin(s, &s->cut_period, now);
+	restart_increase(s, now);
+}
+
+static void release(struct roce_cc_flow *flow)
+{
+	flow->rate = ROCE_CC_UNLIMITED;
+}
+
+/* One step up; the caller counts it afterwards. */
+static void increase(struct roce_cc_flow *flow)
+{
+	u64 threshold = parameter(flow, DCQCN_RPG_THRESHOLD);
+	u64 limit = release_rate(flow);
+	struct dcqcn *s = state(flow);
+
+	if (min(s->time_events, s->byte_events) > threshold)
+		s->target += hyper_increase(flow);
+	else if (max(s->time_events, s->byte_events) >= threshold)
+		s->target += additive_increase(flow);
+	s->target = min(s->target, limit);
+	flow->rate = (flow->rate + s->target) / 2;
+
+	/* Halves never get there: what is missing is less than anybody sees. */
+	if (flow->rate + (limit >> PERMILLE_BITS) >= limit)
+		release(flow);
+}
+
+static void count_event(u16 *events)
+{
+	if (*events < U16_MAX)
+		(*events)++;
+}
+
+static void increase_by_time(struct roce_cc_flow *flow, u64 now)
+{
+	struct dcqcn *s = state(flow);
+
+	increase(flow);
+	count_event(&s->time_events);
+	begin(s, &s->increase_period, now);
+}
+
+/*
+ * What ended until now, in its order. Periods that end now get no second one
+ * here, since nothing was sent in that yet.
+ */
+static void pass(struct roce_cc_flow *flow, u64 now)
+{
+	struct dcqcn *s = state(flow);
+
+	while (is_limited(flow)) {
+		u64 alpha = end_of(flow, &s->alpha_period, DCQCN_DCE_TCP_RTT);
+		u64 cut_end = s->cut_due ?
+			      end_of(flow, &s->cut_period,
+				     DCQCN_RATE_REDUCE_MONITOR_PERIOD) : U64_MAX;
+		u64 increase = end_of(flow, &s->increase_period,
+				      DCQCN_RPG_TIME_RESET);
+		u64 next = min(min(alpha, cut_end), increase);
+
+		if (next > now)
+			return;
+		next = max(next, s->sent_at);
+		if (alpha <= min(cut_end, increase))
+			update_alpha(flow, next);
+		else if (cut_end <= increase)
+			cut(flow, next);
+		else
+			increase_by_time(flow, next);
+	}
+}
+
+static void on_time(struct roce_cc_flow *flow, u64 now)
+{
+	/* What it has seen then has nothing to do with the network of now. */
+	if (is_limited(flow) && now - dcqcn(flow)->sent_at >= MAX_SILENCE)
+		release(flow);
+	pass(flow, now);
+}
+
+static void on_sent(struct roce_cc_flow *flow, u64 now, u32 bytes)
+{
+	u64 threshold = parameter(flow, DCQCN_RPG_BYTE_RESET) * 64;
+	struct dcqcn *s = state(flow);
+
+	on_time(flow, now);
+	s->sent += bytes;
+	s->sent_at = now;
+	pass(flow, now);
+	if (!threshold)
+		return;
+	s->bytes += bytes;
+	while (is_limited(flow) && s->bytes >= threshold) {
+		s->bytes -= threshold;
+		increase(flow);
+		count_event(&s->byte_events);
+	}
+}
+
+/* The first CNP, or the first one since the flow was released */
+static void become_limited(struct roce_cc_flow *flow, u64 now)
+{
+	u64 rate = parameter(flow, DCQCN_RATE_TO_SET_ON_FIRST_CNP) * MBIT;
+	struct dcqcn *s = state(flow);
+
+	flow->rate = rate ? min(rate, release_rate(flow)) : release_rate(flow);
+	s->target = flow->rate;
+	s->alpha = initial_alpha(flow);
+	s->notified = false;
+	s->cut_due = false;
+	s->sent_at = now;
+	begin(s, &s->alpha_period, now);
+	begin(s, &s->cut_period, now);
+	restart_increase(s, now);
+}
+
+static void on_cnp(struct roce_cc_flow *flow, u64 now)
+{
+	struct dcqcn *s = state(flow);
+
+	on_time(flow, now);
+	if (!is_limited(flow)) {
+		become_limited(flow, now);
+		/* The jump to a given rate is the cut. */
+		if (!parameter(flow, DCQCN_RATE_TO_SET_ON_FIRST_CNP))
+			cut(flow, now);
+		return;
+	}
+	s->notified = true;
+	s->cut_due = true;
+	pass(flow, now);
+}
+
+/*
+ * A network that does not mark loses packets instead, and that comes late: it
+ * is as congested as it can be. After a timeout nothing is worth a recovery.
+ */
+static void on_loss(struct roce_cc_flow *flow, u64 now, enum roce_cc_loss loss)
+{
+	struct dcqcn *s = state(flow);
+
+	on_time(flow, now);
+	if (!is_limited(flow))
+		become_limited(flow, now);
+	s->alpha = max(s->alpha, initial_alpha(flow));
+	begin(s, &s->alpha_period, now);
+	cut(flow, now);
+	if (loss == ROCE_CC_TIMEOUT)
+		s->target = flow->rate;
+}
+
+struct roce_cc_ops roce_dcqcn = {
+	.name = "dcqcn",
+	.parameters = parameters,
+	.parameter_count = DCQCN_PARAMETER_COUNT,
+	.on_cnp = on_cnp,
+	.on_loss = on_loss,
+	.on_sent = on_sent,
+	.on_time = on_time,
+};

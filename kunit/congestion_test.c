@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The loop of congestion control over a wire in memory: data leaves ECN-capable,
+ * a mark makes the receiver send a CNP, a CNP slows down what the sender sends,
+ * be it requests or READ responses, and the pacer keeps the rate.
+ */
+#include <net/inet_ecn.h>
+#include <net/udp.h>
+
+#include "dcqcn.h"
+#include "wire_fake.h"
+
+#define MTU		256
+#define TARGET		(128 * 1024)
+#define RATE_MBIT	8
+#define ETHERNET_HEADERS (14 + 20 + 8)
+
+#define SEEN(end, name) fixture_count((end)->dev, name)
+
+static struct wire *new_wire(struct kunit *test, bool ipv6, bool whole_trains)
+{
+	struct wire_setup setup = wire_defaults();
+
+	setup.controlled = true;
+	setup.ipv6 = ipv6;
+	setup.whole_trains = whole_trains;
+	return wire_new(test, &setup);
+}
+
+static struct roce_cc_parameters *algorithm(struct wire_end *end, const char *name)
+{
+	struct roce_cc_parameters *found;
+
+	list_for_each_entry(found, &end->dev->congestion.algorithms, node)
+		if (!strcmp(found->ops->name, name))
+			return found;
+	KUNIT_FAIL_AND_ABORT(end->wire->test, "there is no %s", name);
+	return NULL;
+}
+
+static void set(struct wire_end *end, enum dcqcn_parameter which, u32 value)
+{
+	algorithm(end, "dcqcn")->value[which] = value;
+}
+
+static void set_cnp_interval(struct wire_end *end, u32 microseconds)
+{
+	u32 *value = end->dev->congestion.np->value;
+
+	value[ROCE_NP_MIN_TIME_BETWEEN_CNPS] = microseconds;
+}
+
+/* The first CNP sets the rate, and nothing changes it for the next seconds. */
+static void hold_rate(struct wire_end *end, u32 megabits)
+{
+	set(end, DCQCN_RATE_TO_SET_ON_FIRST_CNP, megabits);
+	set(end, DCQCN_RPG_TIME_RESET, 131071);
+	set(end, DCQCN_RPG_THRESHOLD, 31);
+	set(end, DCQCN_RPG_BYTE_RESET, 0);
+}
+
+static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 bytes)
+{
+	struct wire_op op = {
+		.opcode = opcode, .wr_id = 7, .length = bytes, .remote = TARGET,
+	};
+
+	if (opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+	wire_expect(wire, wire->ends[0].send_cq, 7, IB_WC_SUCCESS);
+}
+
+static void send_cnp(struct wire_end *from)
+{
+	static const u8 reserved[16];
+	struct roce_packet cnp = {
+		.opcode = ROCE_OPCODE_CNP, .becn = true,
+		.payload = sizeof(reserved),
+	};
+
+	KUNIT_ASSERT_EQ(from->wire->test, wire_inject(from, &cnp, reserved), 0);
+	wire_run(from->wire);
+}
+
+/* --- ECN --- */
+
+static void data_is_ecn_capable(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	u32 i;
+
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	transfer(wire, IB_WR_RDMA_READ, 5 * MTU);
+	for (i = 0; i < wire->logged; i++) {
+		const struct wire_record *packet = &wire->log[i];
+		u16 flags = roce_opcode_info(packet->opcode)->flags;
+
+		KUNIT_EXPECT_EQ_MSG(test, packet->ecn,
+				    flags & ROCE_HAS_PAYLOAD ? INET_ECN_ECT_0 :
+							       INET_ECN_NOT_ECT,
+				    "opcode 0x%02x", packet->opcode);
+	}
+	KUNIT_EXPECT_GE(test, wire->logged, 5 + 1 + 1 + 5);
+}
+
+static void a_priority_that_is_not_controlled_is_not_ecn_capable(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, true, false);
+	u32 i;
+
+	wire->ends[0].dev->congestion.priorities = 0xfe;
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	for (i = 0; i < wire->logged; i++)
+		KUNIT_EXPECT_EQ(test, wire->log[i].ecn, INET_ECN_NOT_ECT);
+
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rp_cnp_ignored), 1);
+	KUNIT_EXPECT_FALSE(test, wire->ends[0].qp->flow.limited);
+}
+
+/* --- The notification point --- */
+
+static void a_marked_packet_makes_a_cnp(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	wire_forget(wire);
+	wire_fault(&wire->ends[0], 2, WIRE_MARK);
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 1, ROCE_OPCODE_CNP), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], np_ecn_marked_roce_packets), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], np_cnp_sent), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rp_cnp_handled), 1);
+	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->flow.limited);
+}
+
+static void a_marked_response_makes_a_cnp(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, true, false);
+
+	wire_forget(wire);
+	wire_fault(&wire->ends[1], 2, WIRE_MARK);
+	transfer(wire, IB_WR_RDMA_READ, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_OPCODE_CNP), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rp_cnp_handled), 1);
+	KUNIT_EXPECT_TRUE(test, wire->ends[1].qp->flow.limited);
+	KUNIT_EXPECT_FALSE(test, wire->ends[0].qp->flow.limited);
+}
+
+static void all_packets_of_a_marked_train_are_marked(struct kunit *test)
+{
+	int ipv6;
+
+	for (ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct wire *wire = new_wire(test, ipv6, true);
+
+		set_cnp_interval(&wire->ends[1], 4095);
+		wire_forget(wire);
+		wire->ends[0].marked = true;
+		transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+		KUNIT_EXPECT_EQ(test, 5, SEEN(&wire->ends[1],
+					      np_ecn_marked_roce_packets));
+		KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], np_cnp_sent), 1);
+	}
+}
+
+static void cnps_keep_their_distance(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *b = &wire->ends[1];
+	u64 start, microseconds;
+
+	set_cnp_interval(b, 4000);
+	wire_forget(wire);
+	wire->ends[0].marked = true;
+	start = ktime_get_ns();
+	transfer(wire, IB_WR_RDMA_WRITE, 400 * MTU);
+	microseconds = div_u64(ktime_get_ns() - start, NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, SEEN(b, np_ecn_marked_roce_packets), 400);
+	KUNIT_EXPECT_GE(test, SEEN(b, np_cnp_sent), 1);
+	KUNIT_EXPECT_LE(test, SEEN(b, np_cnp_sent), 1 + microseconds / 4000);
+}
+
+static struct sk_buff *captured;
+
+static int capture(struct roce_qp *qp, struct roce_av *av,
+		   struct roce_train *train)
+{
+	kfree_skb(captured);
+	KUNIT_EXPECT_EQ(((struct wire_end *)qp->ibqp.qp_context)->wire->test,
+			train->priority, 6);
+	captured = roce_train_finish(train);
+	return 0;
+}
+
+/* But for the QP number; and with DSCP 48 and Not-ECT */
+static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
+{
+	static const u8 bth[] = { 0x81, 0x00, 0xff, 0xff, 0x40 };
+	static const u8 zeros[16];
+	struct wire *wire = new_wire(test, false, false);
+	struct roce_qp *qp = wire->ends[1].qp;
+	const u8 *ip, *packet;
+
+	captured = NULL;
+	wire->ends[1].dev->send = capture;
+	local_bh_disable();
+	rcu_read_lock();
+	roce_cnp_notify(qp);
+	rcu_read_unlock();
+	local_bh_enable();
+
+	KUNIT_ASSERT_NOT_NULL(test, captured);
+	KUNIT_ASSERT_EQ(test, skb_linearize(captured), 0);
+	KUNIT_ASSERT_EQ(test, captured->len, 20 + 8 + 12 + 16 + 4);
+	ip = captured->data;
+	packet = ip + 20 + 8;
+	KUNIT_EXPECT_EQ(test, ip[1], 48 << 2);
+	KUNIT_EXPECT_EQ(test, memcmp(packet, bth, sizeof(bth)), 0);
+	KUNIT_EXPECT_EQ(test, packet[5] << 16 | packet[6] << 8 | packet[7],
+			wire->ends[0].qp->ibqp.qp_num);
+	KUNIT_EXPECT_EQ(test, memcmp(packet + 8, zeros, 4), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(packet + 12, zeros, 16), 0);
+	KUNIT_EXPECT_EQ(test, *(__le32 *)(packet + 28),
+			fixture_icrc(ip, captured->len));
+	kfree_skb(captured);
+}
+
+/* --- CNPs that nobody should react to --- */
+
+static void nothing_came_of_it(struct kunit *test, struct wire *wire)
+{
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rp_cnp_handled), 0);
+	KUNIT_EXPECT_FALSE(test, wire->ends[0].qp->flow.limited);
+}
+
+static void a_damaged_cnp_is_dropped(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	wire_forget(wire);
+	wire_fault(&wire->ends[1], 0, WIRE_CORRUPT);
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rx_icrc_encapsulated), 1);
+	nothing_came_of_it(test, wire);
+}
+
+static void a_cnp_of_another_length_is_dropped(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	static const u8 reserved[20];
+	struct roce_packet cnp = { .opcode = ROCE_OPCODE_CNP, .becn = true };
+
+	for (cnp.payload = 0; cnp.payload <= 20; cnp.payload += 4) {
+		if (cnp.payload == 16)
+			continue;
+		KUNIT_ASSERT_EQ(test, wire_inject(&wire->ends[1], &cnp, reserved), 0);
+		wire_run(wire);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rx_dropped_length), 5);
+	nothing_came_of_it(test, wire);
+}
+
+static void a_cnp_from_a_stranger_is_dropped(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	wire->ends[0].qp->av.destination.s6_addr32[3] ^= htonl(8);
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rx_dropped_address), 1);
+	nothing_came_of_it(test, wire);
+}
+
+static void a_qp_in_the_error_state_takes_no_cnp(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	local_bh_disable();
+	roce_qp_set_error(wire->ends[0].qp, IB_QPS_ERR);
+	local_bh_enable();
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rx_dropped_qp_state), 1);
+	nothing_came_of_it(test, wire);
+}
+
+/* --- The reaction point, and the pacer --- */
+
+static u64 log_bytes(const struct wire *wire, u8 from)
+{
+	u64 packets = 0;
+	u32 i;
+
+	for (i = 0; i < wire->logged; i++)
+		if (wire->log[i].from == from &&
+		    wire->log[i].opcode != ROCE_OPCODE_CNP &&
+		    roce_opcode_info(wire->log[i].opcode)->flags & ROCE_HAS_PAYLOAD)
+			packets++;
+	return packets * (MTU + 12 + 4 + ETHERNET_HEADERS);
+}
+
+/*
+ * What is sent takes its time, but for what may be ahead. That it takes no more
+ * is seen in congestion.sh: this machine may be slow.
+ */
+static void expect_rate(struct kunit *test, struct wire *wire, u8 from, u64 start)
+{
+	u64 took = ktime_get_ns() - start;
+	u64 least = div_u64(log_bytes(wire, from) * 8 * 1000, RATE_MBIT);
+
+	KUNIT_EXPECT_GE(test, took + 3 * NSEC_PER_MSEC, least - least / 50);
+}
+
+static void requests_are_paced(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	u64 start;
+
+	hold_rate(&wire->ends[0], RATE_MBIT);
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].qp->flow.cc.rate,
+			RATE_MBIT * 1000000ull);
+	wire_forget(wire);
+	start = ktime_get_ns();
+	transfer(wire, IB_WR_RDMA_WRITE, 400 * MTU);
+	expect_rate(test, wire, 0, start);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], retransmitted_packets), 0);
+}
+
+static void responses_are_paced(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, true, false);
+	u64 start;
+
+	hold_rate(&wire->ends[1], RATE_MBIT);
+	send_cnp(&wire->ends[0]);
+	wire_forget(wire);
+	start = ktime_get_ns();
+	transfer(wire, IB_WR_RDMA_READ, 400 * MTU);
+	expect_rate(test, wire, 1, start);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], retransmitted_packets), 0);
+}
+
+/* Both directions at once: end 0 writes, and answers the READ of end 1. */
+static void both_halves_share_the_rate(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_op write = {
+		.opcode = IB_WR_RDMA_WRITE, .wr_id = 1, .length = 200 * MTU,
+		.remote = TARGET,
+	};
+	struct wire_op read = {
+		.opcode = IB_WR_RDMA_READ, .wr_id = 2, .length = 200 * MTU,
+		.local = 64 * 1024,
+	};
+	u64 start;
+
+	hold_rate(&wire->ends[0], RATE_MBIT);
+	send_cnp(&wire->ends[1]);
+	wire_forget(wire);
+	start = ktime_get_ns();
+	KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[0], &write), 0);
+	KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[1], &read), 0);
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, wire->ends[1].send_cq, 2, IB_WC_SUCCESS);
+	expect_rate(test, wire, 0, start);
+}
+
+/* Half a millisecond of 8 Mbit/s is 500 bytes: one packet, of 314 with headers. */
+static void trains_get_short_at_a_low_rate(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	hold_rate(&wire->ends[0], RATE_MBIT);
+	send_cnp(&wire->ends[1]);
+	wire_forget(wire);
+	transfer(wire, IB_WR_RDMA_WRITE, 20 * MTU);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].trains, wire->ends[0].sent);
+
+	set(&wire->ends[0], DCQCN_RATE_TO_SET_ON_FIRST_CNP, 80);
+	roce_flow_start(wire->ends[0].qp);
+	send_cnp(&wire->ends[1]);
+	wire_forget(wire);
+	transfer(wire, IB_WR_RDMA_WRITE, 40 * MTU);
+	KUNIT_EXPECT_LT(test, wire->ends[0].trains, 10);
+	KUNIT_EXPECT_GT(test, wire->ends[0].trains, 3);
+}
+
+static void a_full_netdev_costs_no_rate(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct roce_flow *flow = &wire->ends[0].qp->flow;
+	u64 bytes, start;
+
+	hold_rate(&wire->ends[0], RATE_MBIT);
+	send_cnp(&wire->ends[1]);
+	wire_forget(wire);
+	start = ktime_get_ns();
+	wire->ends[0].refuse = 20;
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	bytes = log_bytes(wire, 0);
+	KUNIT_EXPECT_LE(test, flow->due, ktime_get_ns() +
+			div_u64(bytes * 8 * 1000, RATE_MBIT));
+	KUNIT_EXPECT_GE(test, flow->due, start);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], tx_stalled_queue), 20);
+}
+
+/* --- Loss --- */
+
+static void a_lost_request_slows_the_requester_down(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *a = &wire->ends[0];
+
+	wire_forget(wire);
+	wire_fault(a, 1, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart_cnps), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart_trans), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, rp_cnp_handled), 0);
+	KUNIT_EXPECT_LT(test, a->qp->flow.cc.rate, a->dev->congestion.line_rate);
+}
+
+static void a_lost_response_slows_the_responder_down(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	wire_forget(wire);
+	wire_fault(&wire->ends[1], 1, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_READ, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], roce_slow_restart_cnps), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], roce_slow_restart_cnps), 0);
+}
+
+static void after_a_timeout_it_restarts_slowly(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a;
+	struct wire *wire;
+
+	setup.controlled = true;
+	setup.timeout = 13;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	wire_forget(wire);
+	wire_fault(a, 4, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	KUNIT_EXPECT_GE(test, SEEN(a, roce_slow_restart), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart),
+			SEEN(a, local_ack_timeout_err));
+}
+
+/* --- Which algorithm --- */
+
+static void a_qp_keeps_the_algorithm_that_it_was_made_with(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+
+	wire->ends[0].dev->congestion.selected = algorithm(&wire->ends[0], "none");
+	send_cnp(&wire->ends[1]);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rp_cnp_handled), 1);
+	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->flow.limited);
+}
+
+static struct kunit_case congestion_cases[] = {
+	KUNIT_CASE(data_is_ecn_capable),
+	KUNIT_CASE(a_priority_that_is_not_controlled_is_not_ecn_capable),
+	KUNIT_CASE(a_marked_packet_makes_a_cnp),
+	KUNIT_CASE(a_marked_response_makes_a_cnp),
+	KUNIT_CASE(all_packets_of_a_marked_train_are_marked),
+	KUNIT_CASE(cnps_keep_their_distance),
+	KUNIT_CASE(a_cnp_looks_like_that_of_a_connectx),
+	KUNIT_CASE(a_damaged_cnp_is_dropped),
+	KUNIT_CASE(a_cnp_of_another_length_is_dropped),
+	KUNIT_CASE(a_cnp_from_a_stranger_is_dropped),
+	KUNIT_CASE(a_qp_in_the_error_state_takes_no_cnp),
+	KUNIT_CASE(requests_are_paced),
+	KUNIT_CASE(responses_are_paced),
+	KUNIT_CASE(both_halves_share_the_rate),
+	KUNIT_CASE(trains_get_short_at_a_low_rate),
+	KUNIT_CASE(a_full_netdev_costs_no_rate),
+	KUNIT_CASE(a_lost_request_slows_the_requester_down),
+	KUNIT_CASE(a_lost_response_slows_the_responder_down),
+	KUNIT_CASE(after_a_timeout_it_restarts_slowly),
+	KUNIT_CASE(a_qp_keeps_the_algorithm_that_it_was_made_with),
+	{}
+};
+
+static struct kunit_suite congestion_suite = {
+	.name = "roce_congestion",
+	.test_cases = congestion_cases,
+};
+
+kunit_test_suite(congestion_suite);
