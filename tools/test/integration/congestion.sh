@@ -1,0 +1,214 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The loop of congestion control through a bridge whose port to B is slow and
+# marks (RED with ECN): marks, CNPs, rates; the pacer; the control files.
+
+MTU=4200
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+NS_SWITCH=roce-test-switch
+PORT_A=pa PORT_B=pb
+MBIT=200
+
+# Side A and side B, each on a port of a bridge
+switched_pair()
+{
+	NAMESPACES+=("$NS_A" "$NS_B" "$NS_SWITCH")
+	ip -batch - <<-END
+		netns add $NS_A
+		netns add $NS_B
+		netns add $NS_SWITCH
+		link add $VETH_A mtu $MTU netns $NS_A type veth peer name $PORT_A mtu $MTU netns $NS_SWITCH
+		link add $VETH_B mtu $MTU netns $NS_B type veth peer name $PORT_B mtu $MTU netns $NS_SWITCH
+	END
+	ip -n "$NS_SWITCH" -batch - <<-END
+		link add br0 mtu $MTU type bridge
+		link set $PORT_A master br0 up
+		link set $PORT_B master br0 up
+		link set br0 up
+	END
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+}
+
+in_switch() { ip netns exec "$NS_SWITCH" "$@"; }
+
+# A burst below a train cuts trains, so RED sees single packets.
+slow_port()
+{
+	in_switch tc qdisc add dev $PORT_B root handle 1: \
+		tbf rate ${MBIT}mbit burst 5000 limit 10000000
+	in_switch tc qdisc add dev $PORT_B parent 1:1 handle 10: \
+		red limit 400000 min 20000 max 100000 avpkt 4200 burst 12 probability 0.2 ecn
+}
+
+fast_port() { in_switch tc qdisc del dev $PORT_B root; }
+
+# control FILE [VALUE]: of A's device; reads, or writes. Like counters, the files
+# are in the namespace that the device belongs to: the initial one.
+control()
+{
+	local file=/sys/class/infiniband/$DEV_A/cc/$1
+
+	if [[ $# == 1 ]]; then
+		cat "$file"
+	else
+		echo "$2" >"$file"
+	fi
+}
+
+dcqcn() { control "dcqcn/$1" "$2"; }
+
+# writes SECONDS [ARGS...]: B's memory is written to from A
+writes()
+{
+	local seconds=$1
+	shift
+
+	client_a ib_write_bw -D "$seconds" -s 65536 "$@"
+}
+
+# client_a PROGRAM ARGS...: A is the client, for it is A that congests the port
+client_a()
+{
+	local program=$1 pid rc=0
+	shift
+
+	ip netns exec "$NS_B" "$program" -F -d "$DEV_B" -x "$GID4_B" "$@" \
+		>"$TMP/server.out" 2>&1 &
+	pid=$!
+	wait_for 20 ready_tcp 18515 "$pid"
+	a "$program" -F -d "$DEV_A" -x "$GID4_A" "$@" "$IP4_B" || rc=$?
+	wait "$pid" || rc=$?
+	return "$rc"
+}
+
+bytes_sent() { a cat "/sys/class/net/$VETH_A/statistics/tx_bytes"; }
+
+# since NAME DEVICE COUNTER: remembers it; moved NAME: by how much it moved
+declare -A BEFORE=()
+remember()
+{
+	local name
+
+	for name in "$@"; do BEFORE[$name]=$(counter "${name%%:*}" "${name#*:}"); done
+}
+moved() { echo $(($(counter "${1%%:*}" "${1#*:}") - BEFORE[$1])); }
+
+switched_pair
+link_pair
+slow_port
+
+# --- control files -------------------------------------------------------
+
+is "a new device has dcqcn" dcqcn "$(control algorithm)"
+refuse "no algorithm of that name" "No such file" control algorithm nonsense
+refuse "a parameter beyond its range" "out of range" dcqcn rpg_threshold 32
+refuse "a parameter that is no number" "Invalid argument" dcqcn rpg_threshold many
+check "an algorithm in a module of its own is loaded by its name" control algorithm timely
+is "its parameters appear" 200 "$(control timely/t_low)"
+refuse "its module stays while it is selected" "in use" rmmod roce_timely
+timely()
+{
+	remember "$DEV_A:tx_packets"
+	writes 2
+	expect "packets moved" yes "$( (($(moved "$DEV_A:tx_packets") > 1000)) && echo yes)"
+	control algorithm dcqcn
+	wait_for 5 rmmod roce_timely
+	expect "its folder" no "$(test -e "/sys/class/infiniband/$DEV_A/cc/timely" || echo no)"
+}
+check "it works, and its module goes when it is not selected any more" timely
+
+# --- the loop ------------------------------------------------------------
+
+# The port is as busy as it can be, and nothing is lost once the rate is found.
+loop()
+{
+	local begin end bytes lost marked sent handled
+
+	writes 2
+	remember "$DEV_A:retransmitted_packets" "$DEV_A:rp_cnp_handled" \
+		"$DEV_B:np_ecn_marked_roce_packets" "$DEV_B:np_cnp_sent"
+	writes 8 &
+	sleep 3
+	remember "$DEV_A:retransmitted_packets"
+	begin=$(bytes_sent)
+	sleep 4
+	end=$(bytes_sent)
+	lost=$(moved "$DEV_A:retransmitted_packets")
+	wait
+	bytes=$((end - begin))
+	marked=$(moved "$DEV_B:np_ecn_marked_roce_packets")
+	sent=$(moved "$DEV_B:np_cnp_sent")
+	handled=$(moved "$DEV_A:rp_cnp_handled")
+	echo "port $((bytes * 8 / 4000000)) of $MBIT Mbit/s, $lost retransmitted, $marked marked, $sent CNPs sent, $handled handled"
+	((marked > 0 && sent > 0 && sent <= marked && handled == sent))
+	((lost == 0))
+	((bytes * 8 / 4000000 >= MBIT * 85 / 100))
+}
+check "dcqcn finds the rate of the port: marks, CNPs, no loss" loop
+note "$(tail -1 "$TMP/check.out")"
+
+none()
+{
+	control algorithm none
+	remember "$DEV_B:np_ecn_marked_roce_packets" "$DEV_A:retransmitted_packets"
+	writes 3
+	echo "$(moved "$DEV_A:retransmitted_packets") retransmitted"
+	expect "marked" 0 "$(moved "$DEV_B:np_ecn_marked_roce_packets")"
+	(($(moved "$DEV_A:retransmitted_packets") > 0))
+}
+check "none is not marked, but loses packets" none
+note "$(tail -1 "$TMP/check.out")"
+control algorithm dcqcn
+
+# --- pacing --------------------------------------------------------------
+
+# One marked packet sets the rate, and nothing changes it for some seconds.
+mark_one()
+{
+	a nft -f - <<-END
+		table ip mark_one {
+			chain out {
+				type filter hook postrouting priority 0;
+				udp dport 4791 ip ecn ect0 limit rate 1/hour burst 1 packets ip ecn set ce
+			}
+		}
+	END
+}
+
+# paced MBIT: what leaves is within 2% of the rate, over two seconds
+paced()
+{
+	local rate=$1 begin end took seen
+
+	dcqcn rate_to_set_on_first_cnp "$rate"
+	dcqcn rpg_time_reset 131071
+	dcqcn rpg_threshold 31
+	dcqcn rpg_byte_reset 0
+	mark_one
+	writes 6 -s 4096 -t 16 >/dev/null &
+	sleep 2
+	begin=$(date +%s%N) seen=$(bytes_sent)
+	sleep 2
+	end=$(date +%s%N) seen=$(($(bytes_sent) - seen))
+	took=$((end - begin))
+	wait
+	a nft delete table ip mark_one
+	# In thousandths of the rate
+	seen=$((seen * 8 * 1000000 / (took / 1000) / rate))
+	echo "$rate Mbit/s: $seen per mille"
+	((seen >= 980 && seen <= 1020))
+}
+fast_port
+for rate in 10 100; do
+	check "$rate Mbit/s are kept within 2%" paced $rate
+	note "$(tail -1 "$TMP/check.out")"
+done
+a tc qdisc add dev "$VETH_A" root fq
+check "100 Mbit/s are kept within 2% with fq" paced 100
+note "$(tail -1 "$TMP/check.out")"
+
+finish
