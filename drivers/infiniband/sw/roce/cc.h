@@ -57,6 +57,19 @@ struct roce_cc_parameter {
 };
 
 /**
+ * struct roce_detail - a number that operators can look at
+ * @name: of a flow's, it begins with the name of the algorithm
+ * @value: of now
+ */
+struct roce_detail {
+	const char *name;
+	u64 value;
+};
+
+/* As many of them as an algorithm can show */
+#define ROCE_CC_MAX_DETAILS	8
+
+/**
  * enum roce_cc_loss - how a loss was noticed
  * @ROCE_CC_NAK: the peer saw a gap
  * @ROCE_CC_TIMEOUT: the peer said nothing
@@ -80,6 +93,8 @@ enum roce_cc_loss {
  * @on_sent: @bytes are on their way; of flows with a limited rate only
  * @on_time: it is later; of flows with a limited rate only, whenever they want
  *	to send, so that nothing needs a timer
+ * @details: what "rdma resource show qp -dd" tells of a flow besides its rate;
+ *	returns how many
  *
  * Time is in nanoseconds and does not go back. All functions are optional and
  * must be short. They are called in softirq context, one at a time for a flow.
@@ -97,6 +112,8 @@ struct roce_cc_ops {
 			enum roce_cc_loss loss);
 	void (*on_sent)(struct roce_cc_flow *flow, u64 now, u32 bytes);
 	void (*on_time)(struct roce_cc_flow *flow, u64 now);
+	u32 (*details)(const struct roce_cc_flow *flow,
+		       struct roce_detail details[ROCE_CC_MAX_DETAILS]);
 };
 
 int roce_cc_register(struct roce_cc_ops *ops);

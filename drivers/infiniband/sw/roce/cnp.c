@@ -14,6 +14,7 @@
  * beside the engines, is not paced, not acknowledged, and must not be marked.
  */
 #include "qp.h"
+#include "trace.h"
 
 #define CNP_RESERVED_BYTES	16
 
@@ -82,8 +83,10 @@ void roce_cnp_notify(struct roce_qp *qp)
 	roce_count(qp, np_ecn_marked_roce_packets);
 	if (!is_due(qp) || build_cnp(qp, &train))
 		return;
-	if (!qp->dev->send(qp, &qp->av, &train))
-		roce_count(qp, np_cnp_sent);
+	if (qp->dev->send(qp, &qp->av, &train))
+		return;
+	roce_count(qp, np_cnp_sent);
+	trace_roce_cnp_sent(qp);
 }
 
 static bool can_send(const struct roce_qp *qp)
@@ -98,6 +101,17 @@ static bool can_send(const struct roce_qp *qp)
 	}
 }
 
+static void react(struct roce_qp *qp)
+{
+	bool handled = roce_flow_notified(qp);
+
+	trace_roce_cnp_received(qp, handled);
+	if (handled)
+		roce_count(qp, rp_cnp_handled);
+	else
+		roce_count(qp, rp_cnp_ignored);
+}
+
 static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
@@ -109,10 +123,8 @@ static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_qp_state, packet);
 	else if (!roce_qp_is_from_peer(qp, skb))
 		roce_drop(qp, rx_dropped_address, packet);
-	else if (roce_flow_notified(qp))
-		roce_count(qp, rp_cnp_handled);
 	else
-		roce_count(qp, rp_cnp_ignored);
+		react(qp);
 }
 
 /**

@@ -117,6 +117,26 @@ struct roce_flow {
 	u64 cnps_handled;
 };
 
+/**
+ * struct roce_flow_view - a flow at one moment, for operators
+ * @algorithm: its name
+ * @rate: bits per second; that of the line if nothing limits it
+ * @limited: the rate is limited
+ * @cnps_sent: to the peer
+ * @cnps_handled: CNPs that came for this flow
+ * @detail: what the algorithm has to tell
+ * @details: how many
+ */
+struct roce_flow_view {
+	const char *algorithm;
+	u64 rate;
+	bool limited;
+	u64 cnps_sent;
+	u64 cnps_handled;
+	struct roce_detail detail[ROCE_CC_MAX_DETAILS];
+	u32 details;
+};
+
 /* pacer.c */
 void roce_flow_init(struct roce_qp *qp);
 void roce_flow_start(struct roce_qp *qp);
@@ -129,6 +149,7 @@ int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 bool roce_flow_notified(struct roce_qp *qp);
 void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss);
 void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt);
+bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 
 static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 {

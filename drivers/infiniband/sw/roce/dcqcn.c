@@ -353,6 +353,20 @@ static void on_loss(struct roce_cc_flow *flow, u64 now, enum roce_cc_loss loss)
 		s->target = flow->rate;
 }
 
+static u32 details(const struct roce_cc_flow *flow,
+		   struct roce_detail details[ROCE_CC_MAX_DETAILS])
+{
+	const struct dcqcn *s = dcqcn(flow);
+
+	details[0] = (struct roce_detail) { "dcqcn_target", s->target };
+	details[1] = (struct roce_detail) {
+		"dcqcn_alpha", s->alpha >> (DCQCN_ALPHA_BITS - PERMILLE_BITS)
+	};
+	details[2] = (struct roce_detail) { "dcqcn_time_events", s->time_events };
+	details[3] = (struct roce_detail) { "dcqcn_byte_events", s->byte_events };
+	return 4;
+}
+
 struct roce_cc_ops roce_dcqcn = {
 	.name = "dcqcn",
 	.parameters = parameters,
@@ -361,4 +375,5 @@ struct roce_cc_ops roce_dcqcn = {
 	.on_loss = on_loss,
 	.on_sent = on_sent,
 	.on_time = on_time,
+	.details = details,
 };

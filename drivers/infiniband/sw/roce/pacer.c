@@ -27,6 +27,7 @@
 #include <net/udp.h>
 
 #include "qp.h"
+#include "trace.h"
 
 /* How far ahead of its departure time a train is handed to fq */
 #define AHEAD		NSEC_PER_MSEC
@@ -52,12 +53,14 @@ static u64 transmit_time(const struct roce_flow *flow, u64 bytes)
 }
 
 /* The algorithm may have set another rate. */
-static void follow_rate(struct roce_flow *flow, u64 before, u64 now)
+static void follow_rate(struct roce_qp *qp, u64 before, u64 now)
 {
+	struct roce_flow *flow = &qp->flow;
 	u64 rate = flow->cc.rate;
 
 	if (rate == before)
 		return;
+	trace_roce_rate_change(qp, before, rate);
 	if (rate == ROCE_CC_UNLIMITED) {
 		flow->slowed_by_loss = false;
 		flow->due = now;
@@ -73,13 +76,14 @@ static void follow_rate(struct roce_flow *flow, u64 before, u64 now)
 }
 
 /* Let the algorithm know that time has passed. */
-static void pass_time(struct roce_flow *flow, u64 now)
+static void pass_time(struct roce_qp *qp, u64 now)
 {
+	struct roce_flow *flow = &qp->flow;
 	u64 before = flow->cc.rate;
 
 	if (flow->limited && flow->algorithm->ops->on_time) {
 		flow->algorithm->ops->on_time(&flow->cc, now);
-		follow_rate(flow, before, now);
+		follow_rate(qp, before, now);
 	}
 }
 
@@ -126,7 +130,7 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 	u64 wait = 0;
 
 	spin_lock_bh(&flow->lock);
-	pass_time(flow, now);
+	pass_time(qp, now);
 	if (flow->limited) {
 		if (flow->due > now + ahead)
 			wait = min(flow->due - now - ahead, MAX_WAIT);
@@ -205,7 +209,7 @@ static int send_limited(struct roce_qp *qp, enum roce_half half,
 		if (flow->algorithm->ops->on_sent)
 			flow->algorithm->ops->on_sent(&flow->cc, now,
 						      bytes - unsent);
-		follow_rate(flow, before, now);
+		follow_rate(qp, before, now);
 	}
 	spin_unlock_bh(&flow->lock);
 	return err;
@@ -292,7 +296,7 @@ bool roce_flow_notified(struct roce_qp *qp)
 	flow->cnps_handled++;
 	flow->slowed_by_loss = false;
 	flow->algorithm->ops->on_cnp(&flow->cc, now);
-	follow_rate(flow, before, now);
+	follow_rate(qp, before, now);
 	spin_unlock_bh(&flow->lock);
 	return true;
 }
@@ -314,7 +318,7 @@ void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss)
 	spin_lock_bh(&flow->lock);
 	before = flow->cc.rate;
 	flow->algorithm->ops->on_loss(&flow->cc, now, loss);
-	follow_rate(flow, before, now);
+	follow_rate(qp, before, now);
 	roce_count(qp, roce_slow_restart_cnps);
 	if (loss == ROCE_CC_TIMEOUT)
 		roce_count(qp, roce_slow_restart);
@@ -340,8 +344,39 @@ void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt)
 	spin_lock_bh(&flow->lock);
 	before = flow->cc.rate;
 	flow->algorithm->ops->on_ack(&flow->cc, now, rtt);
-	follow_rate(flow, before, now);
+	follow_rate(qp, before, now);
 	spin_unlock_bh(&flow->lock);
+}
+
+/**
+ * roce_flow_look() - what operators may know of a flow
+ * @qp: the QP
+ * @view: to be filled in
+ *
+ * Any context but that of an interrupt.
+ *
+ * Return: false if the QP has no flow.
+ */
+bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view)
+{
+	struct roce_flow *flow = &qp->flow;
+	const struct roce_cc_ops *ops;
+
+	if (!flow->algorithm)
+		return false;
+	ops = flow->algorithm->ops;
+	spin_lock_bh(&flow->lock);
+	*view = (struct roce_flow_view) {
+		.algorithm = ops->name,
+		.rate = min(flow->cc.rate, flow->cc.line_rate),
+		.limited = flow->limited,
+		.cnps_sent = flow->cnps_sent,
+		.cnps_handled = flow->cnps_handled,
+	};
+	if (ops->details)
+		view->details = ops->details(&flow->cc, view->detail);
+	spin_unlock_bh(&flow->lock);
+	return true;
 }
 
 /**
@@ -384,7 +419,7 @@ void roce_flow_start(struct roce_qp *qp)
 	};
 	if (flow->algorithm->ops->init)
 		flow->algorithm->ops->init(&flow->cc, ktime_get_ns());
-	follow_rate(flow, ROCE_CC_UNLIMITED, ktime_get_ns());
+	follow_rate(qp, ROCE_CC_UNLIMITED, ktime_get_ns());
 	spin_unlock_bh(&flow->lock);
 }
 

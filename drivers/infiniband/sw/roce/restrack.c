@@ -11,29 +11,51 @@
 
 #include "qp.h"
 
-struct detail {
-	const char *name;
-	u64 value;
-};
+static int put_numbers(struct sk_buff *msg, const struct roce_detail *details,
+		       size_t count)
+{
+	for (; count--; details++)
+		if (rdma_nl_put_driver_u64(msg, details->name, details->value))
+			return -EMSGSIZE;
+	return 0;
+}
 
-static int put_details(struct sk_buff *msg, const struct detail *details,
-		       size_t count, const char *kind)
+static int end_table(struct sk_buff *msg, struct nlattr *table, int err)
+{
+	if (err)
+		nla_nest_cancel(msg, table);
+	else
+		nla_nest_end(msg, table);
+	return err;
+}
+
+static int put_table(struct sk_buff *msg, const struct roce_detail *details,
+		     size_t count)
 {
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
 	if (!table)
 		return -EMSGSIZE;
-	if (kind && rdma_nl_put_driver_string(msg, "kind", kind))
-		goto cancel;
-	for (; count--; details++)
-		if (rdma_nl_put_driver_u64(msg, details->name, details->value))
-			goto cancel;
-	nla_nest_end(msg, table);
-	return 0;
+	return end_table(msg, table, put_numbers(msg, details, count));
+}
 
-cancel:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+static int put_flow(struct sk_buff *msg, struct roce_qp *qp)
+{
+	struct roce_flow_view flow;
+	struct roce_detail details[4];
+
+	if (!roce_flow_look(qp, &flow))
+		return 0;
+
+	details[0] = (struct roce_detail) { "cc_limited", flow.limited };
+	details[1] = (struct roce_detail) { "cc_rate", flow.rate };
+	details[2] = (struct roce_detail) { "cc_cnps_sent", flow.cnps_sent };
+	details[3] = (struct roce_detail) {
+		"cc_cnps_handled", flow.cnps_handled
+	};
+	return rdma_nl_put_driver_string(msg, "cc_algorithm", flow.algorithm) ?:
+	       put_numbers(msg, details, ARRAY_SIZE(details)) ?:
+	       put_numbers(msg, flow.detail, flow.details);
 }
 
 /**
@@ -47,12 +69,12 @@ cancel:
  */
 int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	const struct roce_qp *qp = to_roce_qp(ibqp);
+	struct roce_qp *qp = to_roce_qp(ibqp);
 	const struct roce_requester *requester = &qp->requester;
 	const struct roce_responder *responder = &qp->responder;
 	u32 unacked = READ_ONCE(requester->unacked_psn);
 	u32 completed = READ_ONCE(requester->completed);
-	const struct detail details[] = {
+	const struct roce_detail details[] = {
 		{ "mtu", READ_ONCE(qp->mtu) },
 		{ "udp_source_port", READ_ONCE(qp->source_port) },
 		{ "sq_psn", READ_ONCE(requester->psn) },
@@ -69,8 +91,13 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rq_psn", READ_ONCE(responder->psn) },
 		{ "rq_msn", READ_ONCE(responder->msn) },
 	};
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	return put_details(msg, details, ARRAY_SIZE(details), NULL);
+	if (!table)
+		return -EMSGSIZE;
+	return end_table(msg, table,
+			 put_numbers(msg, details, ARRAY_SIZE(details)) ?:
+			 put_flow(msg, qp));
 }
 
 /**
@@ -85,15 +112,15 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct roce_cq *cq = to_roce_cq(ibcq);
-	struct detail details[3];
+	struct roce_detail details[3];
 
 	/* The ring can be exchanged. */
 	spin_lock_irq(&cq->lock);
-	details[0] = (struct detail) { "entries", roce_ring_used(&cq->ring) };
-	details[1] = (struct detail) { "armed", !!cq->notify };
-	details[2] = (struct detail) { "overflowed", cq->overflowed };
+	details[0] = (struct roce_detail) { "entries", roce_ring_used(&cq->ring) };
+	details[1] = (struct roce_detail) { "armed", !!cq->notify };
+	details[2] = (struct roce_detail) { "overflowed", cq->overflowed };
 	spin_unlock_irq(&cq->lock);
-	return put_details(msg, details, ARRAY_SIZE(details), NULL);
+	return put_table(msg, details, ARRAY_SIZE(details));
 }
 
 static const char *mr_kind(const struct roce_mr *mr)
@@ -125,12 +152,18 @@ int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	u64 pages = mr->kind == ROCE_MR_DMA ? 0 :
 		    DIV_ROUND_UP_ULL(READ_ONCE(mr->length) +
 				     READ_ONCE(mr->first_offset), PAGE_SIZE);
-	const struct detail details[] = {
+	const struct roce_detail details[] = {
 		{ "pages", pages },
 		{ "access", READ_ONCE(mr->access) },
 		{ "valid", READ_ONCE(mr->valid) },
 		{ "windows", READ_ONCE(mr->windows) },
 	};
 
-	return put_details(msg, details, ARRAY_SIZE(details), mr_kind(mr));
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	if (!table)
+		return -EMSGSIZE;
+	return end_table(msg, table,
+			 rdma_nl_put_driver_string(msg, "kind", mr_kind(mr)) ?:
+			 put_numbers(msg, details, ARRAY_SIZE(details)));
 }

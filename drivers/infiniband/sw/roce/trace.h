@@ -164,6 +164,73 @@ TRACE_EVENT(roce_retry,
 		  __entry->retries, __entry->reason)
 );
 
+TRACE_EVENT(roce_cnp_sent,
+	TP_PROTO(const struct roce_qp *qp),
+	TP_ARGS(qp),
+
+	TP_STRUCT__entry(
+		__array(char, device, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(u32, destination)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->destination = qp->attr.dest_qp_num;
+	),
+
+	TP_printk("%s qpn=%u to=%u", __entry->device, __entry->qpn,
+		  __entry->destination)
+);
+
+/* @handled: the QP's algorithm was told. */
+TRACE_EVENT(roce_cnp_received,
+	TP_PROTO(const struct roce_qp *qp, bool handled),
+	TP_ARGS(qp, handled),
+
+	TP_STRUCT__entry(
+		__array(char, device, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(bool, handled)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->handled = handled;
+	),
+
+	TP_printk("%s qpn=%u %s", __entry->device, __entry->qpn,
+		  __entry->handled ? "handled" : "ignored")
+);
+
+/* Bits per second; a flow that nothing limits has the rate of the line. */
+TRACE_EVENT(roce_rate_change,
+	TP_PROTO(const struct roce_qp *qp, u64 from, u64 to),
+	TP_ARGS(qp, from, to),
+
+	TP_STRUCT__entry(
+		__array(char, device, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(u64, from)
+		__field(u64, to)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->from = min(from, qp->flow.cc.line_rate);
+		__entry->to = min(to, qp->flow.cc.line_rate);
+	),
+
+	TP_printk("%s qpn=%u from=%llu to=%llu", __entry->device,
+		  __entry->qpn, __entry->from, __entry->to)
+);
+
 TRACE_EVENT(roce_qp_state,
 	TP_PROTO(const struct roce_qp *qp, enum ib_qp_state from,
 		 enum ib_qp_state to),
