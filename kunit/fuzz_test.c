@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Nonsense with a right ICRC, sent in the name of the peer to a connection that
+ * is at work. The connection may end. But no byte changes that was not offered,
+ * each work request completes once, and others do not notice. The seeds are
+ * fixed, so a failure comes again.
+ */
+#include <linux/prandom.h>
+
+#include "wire_fake.h"
+
+#define PACKETS		300
+#define REQUESTS	24
+#define LONGEST		4096
+
+static const struct fuzz {
+	enum ib_qp_type type;
+	u32 seed;
+} fuzzes[] = {
+	{ IB_QPT_RC, 1 }, { IB_QPT_RC, 2 }, { IB_QPT_RC, 3 }, { IB_QPT_RC, 4 },
+	{ IB_QPT_RC, 5 }, { IB_QPT_RC, 6 }, { IB_QPT_RC, 7 }, { IB_QPT_RC, 8 },
+	{ IB_QPT_RC, 9 }, { IB_QPT_RC, 10 }, { IB_QPT_RC, 11 },
+	{ IB_QPT_UC, 12 }, { IB_QPT_UC, 13 }, { IB_QPT_UC, 14 },
+};
+
+static void describe(const struct fuzz *fuzz, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "%s, seed %u",
+		 fuzz->type == IB_QPT_RC ? "RC" : "UC", fuzz->seed);
+}
+
+KUNIT_ARRAY_PARAM(fuzz, fuzzes, describe);
+
+static u32 below(struct rnd_state *random, u32 limit)
+{
+	return prandom_u32_state(random) % limit;
+}
+
+/* Near what is expected, for what is far away is dropped early. */
+static u32 random_psn(struct rnd_state *random, const struct wire_end *to)
+{
+	const struct wire_end *end = below(random, 2) ? to : to->peer;
+	u32 first = end == &to->wire->ends[0] ? 0xfffffe : 0x7ffffe;
+
+	return (below(random, 8) ? first + below(random, 80) - 20 :
+				   prandom_u32_state(random)) & ROCE_BTH_LOW_24;
+}
+
+/* The key names all memory: who has it gets an address that may be written. */
+static void random_range(struct rnd_state *random, const struct wire_end *to,
+			 struct roce_packet *packet)
+{
+	if (below(random, 4)) {
+		packet->rkey = to->mr->ibmr.rkey;
+		packet->va = (uintptr_t)to->memory + WIRE_MEMORY / 2 +
+			     below(random, WIRE_MEMORY / 2 - LONGEST);
+		packet->length = below(random, LONGEST);
+		return;
+	}
+	packet->rkey = prandom_u32_state(random);
+	packet->va = ((u64)prandom_u32_state(random) << 32) |
+		     prandom_u32_state(random);
+	packet->length = prandom_u32_state(random);
+}
+
+static void random_packet(struct rnd_state *random, const struct wire_end *to,
+			  struct roce_packet *packet)
+{
+	u8 service = to->qp->ibqp.qp_type == IB_QPT_RC ? ROCE_SERVICE_RC :
+							 ROCE_SERVICE_UC;
+
+	*packet = (struct roce_packet) {
+		.opcode = below(random, 8) ? service | below(random, 32) :
+					     below(random, 256),
+		.solicited = below(random, 2),
+		.ack_request = below(random, 2),
+		.pkey = below(random, 8) ? 0xffff : prandom_u32_state(random),
+		.psn = random_psn(random, to),
+		.payload = below(random, 3) ? 256 : below(random, 300),
+		.flush = prandom_u32_state(random),
+		.swap_add = prandom_u32_state(random),
+		.compare = below(random, 2),
+		.syndrome = prandom_u32_state(random),
+		.msn = below(random, 40),
+		.original = prandom_u32_state(random),
+		.immediate = cpu_to_be32(prandom_u32_state(random)),
+		.invalidate = below(random, 2) ? to->mr->ibmr.rkey :
+						 prandom_u32_state(random),
+	};
+	random_range(random, to, packet);
+}
+
+/* Some bits of the BTH, or an end that is missing. */
+static void tamper(struct rnd_state *random, struct sk_buff *skb)
+{
+	u32 ip_length = skb_tail_pointer(skb) - skb_network_header(skb);
+	u8 *bth = skb_transport_header(skb) + sizeof(struct udphdr);
+	u32 cut = below(random, 8) ? 0 : below(random, 64);
+
+	bth[below(random, sizeof(struct roce_bth))] ^= BIT(below(random, 8));
+	if (cut < skb_tail_pointer(skb) - bth - ROCE_ICRC_SIZE) {
+		skb_trim(skb, skb->len - cut);
+		ip_length -= cut;
+	}
+	fixture_seal(skb_network_header(skb), ip_length);
+}
+
+static void send_nonsense(struct rnd_state *random, struct wire_end *to,
+			  const u8 *payload)
+{
+	struct wire *wire = to->wire;
+	struct roce_packet packet;
+
+	random_packet(random, to, &packet);
+	KUNIT_ASSERT_EQ(wire->test, 0,
+			wire_inject(to->peer, &packet, payload));
+	if (!below(random, 4))
+		tamper(random, skb_peek_tail(&wire->queue));
+}
+
+static void post_work(struct wire_end *end)
+{
+	static const enum ib_wr_opcode opcodes[] = {
+		IB_WR_RDMA_WRITE, IB_WR_RDMA_READ, IB_WR_SEND,
+		IB_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	bool reliable = end->qp->ibqp.qp_type == IB_QPT_RC;
+	u32 i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		struct wire_op op = {
+			.opcode = reliable ? opcodes[i % 4] : opcodes[i % 2 * 2],
+			.wr_id = i, .length = 100 * i,
+			.local = WIRE_MEMORY / 2 + i * LONGEST,
+			.remote = WIRE_MEMORY / 2 + i * LONGEST,
+		};
+
+		if (op.opcode == IB_WR_ATOMIC_FETCH_AND_ADD)
+			op.length = 8;
+		wire_receive(end, i, WIRE_MEMORY / 2 + i * LONGEST, LONGEST);
+		KUNIT_ASSERT_EQ(end->wire->test, 0, wire_post(end, &op));
+	}
+}
+
+static void to_error(struct wire_end *end)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	KUNIT_EXPECT_EQ(end->wire->test, 0,
+			roce_modify_qp(&end->qp->ibqp, &attr, IB_QP_STATE, NULL));
+}
+
+static void expect_each_once(struct wire *wire, struct roce_cq *cq)
+{
+	u32 seen[REQUESTS] = {}, i;
+	struct ib_wc wc;
+
+	for (i = 0; i < REQUESTS; i++) {
+		KUNIT_ASSERT_EQ(wire->test, 1, wire_wait(wire, cq, &wc, 1));
+		KUNIT_ASSERT_LT(wire->test, wc.wr_id, REQUESTS);
+		seen[wc.wr_id]++;
+	}
+	KUNIT_EXPECT_EQ(wire->test, 0, roce_poll_cq(&cq->ibcq, 1, &wc));
+	for (i = 0; i < REQUESTS; i++)
+		KUNIT_EXPECT_EQ_MSG(wire->test, 1, seen[i], "request %u", i);
+}
+
+static void expect_to_work(struct wire *wire)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = LONGEST, .remote = LONGEST,
+	};
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	fixture_fill(a->memory, LONGEST, 1);
+	KUNIT_ASSERT_EQ(wire->test, 0, wire_post(a, &op));
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_MEMEQ(wire->test, a->memory, b->memory + LONGEST, LONGEST);
+}
+
+static void nonsense_harms_only_its_connection(struct kunit *test)
+{
+	const struct fuzz *fuzz = test->param_value;
+	struct wire_setup setup = wire_defaults();
+	struct wire *bystander, *wire;
+	struct rnd_state random;
+	u8 *payload;
+	u32 i;
+
+	bystander = wire_new(test, &setup);
+	setup.type = fuzz->type;
+	wire = wire_new(test, &setup);
+	payload = fixture_buffer(test, LONGEST);
+	fixture_fill(payload, LONGEST, fuzz->seed);
+	prandom_seed_state(&random, fuzz->seed);
+	post_work(&wire->ends[0]);
+	post_work(&wire->ends[1]);
+	wire_start(wire);
+	for (i = 0; i < PACKETS; i++)
+		send_nonsense(&random, &wire->ends[below(&random, 2)], payload);
+	wire_run(wire);
+
+	for (i = 0; i < 2; i++) {
+		to_error(&wire->ends[i]);
+		expect_each_once(wire, wire->ends[i].send_cq);
+		expect_each_once(wire, wire->ends[i].recv_cq);
+		KUNIT_EXPECT_NULL(test, memchr_inv(wire->ends[i].memory, 0,
+						   WIRE_MEMORY / 2));
+	}
+	expect_to_work(bystander);
+}
+
+static struct kunit_case fuzz_cases[] = {
+	KUNIT_CASE_PARAM(nonsense_harms_only_its_connection, fuzz_gen_params),
+	{}
+};
+
+static struct kunit_suite fuzz_suite = {
+	.name = "roce_fuzz",
+	.test_cases = fuzz_cases,
+};
+
+kunit_test_suite(fuzz_suite);
