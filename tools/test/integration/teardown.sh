@@ -28,16 +28,6 @@ traffic_start()
 	wait_for 30 traffic_flows
 }
 
-# The netdev's own statistics: they do not depend on the driver's counters.
-traffic_flows()
-{
-	local n
-
-	n=$(a cat "/sys/class/net/$VETH_A/statistics/tx_packets")
-	nap 0.2
-	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
-}
-
 ended() { ! kill -0 "$1"; }
 
 # Both processes end by themselves: the device tells them, or the peer's end.

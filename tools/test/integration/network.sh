@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A network that changes under traffic: what the retries outlast costs nothing,
+# what they do not ends in a named completion error, and when the network is
+# back, so is the traffic.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+build
+ns_pair
+link_pair
+
+# find_gids FAMILY: their indices change with the network
+find_gids()
+{
+	wait_for 20 gid_index "$DEV_A" "$NS_A" "$1"
+	wait_for 20 gid_index "$DEV_B" "$NS_B" "$1"
+	printf -v "GID${1}_A" %s "$(gid_index "$DEV_A" "$NS_A" "$1")"
+	printf -v "GID${1}_B" %s "$(gid_index "$DEV_B" "$NS_B" "$1")"
+}
+
+# traffic_start BYTES: in the background, as TRAFFIC. Its QPs retry for more than
+# a second: their timeout is 67 ms, there are seven, and the later ones are longer.
+traffic_start()
+{
+	find_gids 4
+	integrity_pair -4 --ops mix --sizes 5000 --qps 2 --flags bidir \
+		--count 10000000 --bytes "$1" --seconds 60 >"$TMP/traffic" 2>&1 &
+	TRAFFIC=$!
+	wait_for 20 traffic_flows
+}
+
+# outlasts COMMAND...: the command, again and again, while bytes are on their
+# way that all have to arrive
+outlasts()
+{
+	local times=0
+
+	traffic_start 20m
+	while kill -0 "$TRAFFIC" 2>/dev/null; do
+		"$@"
+		times=$((times + 1))
+		nap 0.5
+	done
+	echo "$times times: $*"
+	wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
+	((times >= 2))
+}
+
+# breaks COMMAND...: the command, under traffic that cannot survive it. The work
+# requests end with the error that says so.
+breaks()
+{
+	traffic_start 4000m
+	"$@"
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	found 'transport retry counter exceeded' <"$TMP/traffic" || { cat "$TMP/traffic"; return 1; }
+}
+
+# works 4|6 ARGS...: new connections deliver
+works()
+{
+	find_gids "$1"
+	integrity_pair "-$1" --ops mix --sizes 300,5000 --count 21 "${@:2}"
+}
+
+# --- what the retries outlast ----------------------------------------------------
+
+forget_neighbours()
+{
+	a ip neigh flush dev "$VETH_A"
+	b ip neigh flush dev "$VETH_B"
+}
+check "neighbours are forgotten" outlasts forget_neighbours
+
+new_mac()
+{
+	local mac
+
+	printf -v mac '02:00:00:00:%02x:%02x' $((RANDOM % 256)) $((RANDOM % 256))
+	b ip link set "$VETH_B" address "$mac"
+	# What an interface that comes up does by itself, or whoever moves an address.
+	a ip neigh flush dev "$VETH_A"
+}
+check "the peer gets another MAC address" outlasts new_mac
+
+other_route()
+{
+	a ip route replace "$IP4_B/32" dev "$VETH_A" src "$IP4_A"
+	nap 0.1
+	a ip route del "$IP4_B/32"
+}
+check "the route changes" outlasts other_route
+
+link_flaps()
+{
+	b ip link set "$VETH_B" down
+	nap 0.1
+	b ip link set "$VETH_B" up
+}
+check "the link is down for 100 ms" outlasts link_flaps
+# A netdev that goes down loses its IPv6 addresses.
+b ip addr replace "$IP6_B/64" dev "$VETH_B" nodad
+check "and IPv6 works as well" works 6
+
+mtu_for_a_moment()
+{
+	a ip link set "$VETH_A" mtu 900
+	nap 0.1
+	a ip link set "$VETH_A" mtu "$MTU"
+}
+check "the MTU is below the path MTU of the QPs for 100 ms" outlasts mtu_for_a_moment
+
+# --- what they do not --------------------------------------------------------------
+
+check "the link stays down" breaks b ip link set "$VETH_B" down
+b ip link set "$VETH_B" up
+check "and comes up again" works 4
+
+silence()
+{
+	b ip link set "$VETH_B" arp off
+	forget_neighbours
+}
+check "the neighbour does not answer" breaks silence
+b ip link set "$VETH_B" arp on
+check "and answers again" wait_for 20 works 4
+
+check "the MTU is below the path MTU of the QPs" breaks a ip link set "$VETH_A" mtu 900
+is "the port's active MTU follows the netdev's" "512 (2)" \
+	"$(a ibv_devinfo -d "$DEV_A" | sed -n 's/.*active_mtu:\s*//p')"
+check "a smaller path MTU fits" works 4 --mtus 512
+a ip link set "$VETH_A" mtu "$MTU"
+is "and follows it up again" "1024 (3)" \
+	"$(a ibv_devinfo -d "$DEV_A" | sed -n 's/.*active_mtu:\s*//p')"
+
+check "the peer's address is gone" breaks b ip addr del "$IP4_B/24" dev "$VETH_B"
+b ip addr add "$IP4_B/24" dev "$VETH_B"
+check "and serves again when it is back" works 4
+finish
