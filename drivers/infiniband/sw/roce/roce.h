@@ -289,6 +289,9 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
 int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
+/* sysfs.c */
+extern const struct attribute_group roce_device_group;
+
 /* pma.c */
 int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		     const struct ib_wc *wc, const struct ib_grh *grh,

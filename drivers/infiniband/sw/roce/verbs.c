@@ -55,6 +55,9 @@ const struct ib_device_ops roce_device_ops = {
 	.query_pkey		= roce_query_pkey,
 	.query_port		= roce_query_port,
 
+	/* sysfs.c */
+	.device_group		= &roce_device_group,
+
 	/* counters.c */
 	.alloc_hw_port_stats	= roce_alloc_hw_port_stats,
 	.counter_alloc_stats	= roce_counter_alloc_stats,
