@@ -521,7 +521,7 @@ built()
 {
 	local program
 
-	for program in integrity verbs hostile_rings member train_send connection; do
+	for program in integrity verbs hostile_rings member train_send connection performance; do
 		[[ -x $BUILD/$program ]] || return
 		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,multicast,wire,operators} \
 			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return
@@ -622,11 +622,17 @@ connect()
 # move send|write|read COUNT BYTES: over the connection
 move()
 {
+	echo "$*" >&"$CONNECTION_OUT"
+	moved
+}
+
+# What the connection was told to move has moved.
+moved()
+{
 	local answer
 
-	echo "$*" >&"$CONNECTION_OUT"
 	read -rt 60 -u "$CONNECTION_IN" answer
-	expect "the completion of $*" "done success" "$answer"
+	expect "the answer of the connection" "done success" "$answer"
 }
 
 hang_up()

@@ -22,8 +22,7 @@
 
 #define PATIENCE 30000	/* ms */
 
-/* What a command moves, and whether it needs a receive */
-static const struct operation {
+static const struct {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 } operations[] = {
@@ -40,6 +39,7 @@ static enum ibv_wc_status move_one(struct duo *d, enum ibv_wr_opcode opcode,
 	int err;
 
 	if (opcode == IBV_WR_SEND)
+		/* Of a datagram, with its GRH */
 		err = post_recv(&d->b, 1, sge_of(&d->b, 0, 40 + bytes)) ?:
 		      post_send(&d->a, 2, sge, 0);
 	else
@@ -88,7 +88,10 @@ static enum ibv_wr_opcode opcode_of(const char *name)
 int main(int argc, char **argv)
 {
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	struct duo_options options = { .rnr_retry = 7 };
+	/* Time to look at it while nothing arrives: 1 s, 8 times */
+	struct duo_options options = {
+		.rnr_retry = 7, .timeout = 18, .retry_cnt = 7,
+	};
 	unsigned int count, bytes;
 	struct port a, b;
 	char name[16];
