@@ -96,17 +96,22 @@ single_packets
 account "traffic of all services in single packets" -- all_services
 account "a packet of a WRITE is lost, reliable and not" \
 	--lost-a 0x07:99:1 --expect b:packet_seq_err=1 --expect b:completer_retry_err=1 \
+	--expect b:roce_slow_restart_cnps=1 --expect b:roce_slow_restart_trans=1 \
 	--lost-b 0x27:99:1 --expect b:out_of_sequence=1 --expect b:rx_dropped_incomplete=2 \
 	-- writes
 account "a packet of a READ's response is lost" --lost-b 0x0e:99:1 \
 	--expect b:implied_nak_seq_err=1 --expect b:completer_retry_err=1 \
+	--expect a:roce_slow_restart_cnps=1 --expect a:roce_slow_restart_trans=1 \
 	-- one_message read
 account "the acknowledgment is lost" --lost-b 0x11:99:0 \
 	--expect b:local_ack_timeout_err=1 --expect b:completer_retry_err=1 \
+	--expect b:roce_slow_restart=1 --expect b:roce_slow_restart_cnps=1 \
+	--expect b:roce_slow_restart_trans=1 \
 	-- one_message send
 account "a request is lost, again and again" --lost-a '*:17:5' \
 	--free packet_seq_err --free local_ack_timeout_err \
 	--free completer_retry_err --free rcvd_seq_err \
+	--free roce_slow_restart --free roce_slow_restart_cnps --free roce_slow_restart_trans \
 	-- integrity_pair --ops push --sizes 1,3000 --count 60
 
 # --- trains --------------------------------------------------------------------
