@@ -33,6 +33,7 @@ static struct {
 	double gbits, line_gbits;
 	u32 packet_bytes;
 	double kmin, kmax, pmax;	/* bytes, bytes, share */
+	double marking;			/* share, if the queue has no say */
 	double pause;			/* bytes of queue from which on senders pause */
 	u64 delay, cnp_interval;	/* ns */
 	double seconds;
@@ -135,6 +136,8 @@ static void drain(u64 now)
 
 static bool is_marked(void)
 {
+	if (options.marking)
+		return uniform() < options.marking;
 	if (queue <= options.kmin)
 		return false;
 	if (queue > options.kmax)
@@ -347,13 +350,14 @@ static double share(void)
 	return options.gbits * NSEC / options.flows / 8 / options.packet_bytes;
 }
 
-static struct fluid fluid(void)
+/* @share: packets per second of one flow */
+static struct fluid fluid(double share)
 {
 	u32 ai = parameters[DCQCN_RPG_AI_RATE];
 	double increase = ai ? ai * 1e6 : fmax(options.line_gbits * NSEC / 5000, 1e6);
 
 	return (struct fluid) {
-		.share = share(),
+		.share = share,
 		.cnp_interval = options.cnp_interval / NSEC,
 		.alpha_period = parameters[DCQCN_DCE_TCP_RTT] * USEC / NSEC,
 		.increase_period = parameters[DCQCN_RPG_TIME_RESET] * USEC / NSEC,
@@ -368,17 +372,19 @@ static struct fluid fluid(void)
 static int report(u32 count)
 {
 	double marking = settled.packets ? (double)settled.marked / settled.packets : 0;
-	struct fluid model = fluid();
-	double expected = fixed_point_marking(&model);
 	double utilization = 0, mean_queue = 0, worst = 1;
-	double packets_per_period = share() * model.increase_period;
+	double expected, packets_per_period;
 	u32 i, half = count / 2;
+	struct fluid model;
 
 	for (i = half; i < count; i++) {
 		utilization += windows[i].utilization / (count - half);
 		mean_queue += windows[i].queue / (count - half);
 		worst = fmin(worst, windows[i].fairness);
 	}
+	model = fluid(utilization * share());
+	expected = fixed_point_marking(&model);
+	packets_per_period = model.share * model.increase_period;
 	qsort(samples, SAMPLES, sizeof(*samples), compare);
 	printf(options.json ?
 	       "{\"flows\": %u, \"gbits\": %g, \"convergence_s\": %.4f, \"utilization\": %.4f, \"jain\": %.4f, \"jain_worst_window\": %.4f, \"queue_mean\": %.0f, \"queue_p99\": %.0f, \"marking\": %.5f, \"fixed_point\": %.5f, \"packets_per_period\": %.1f, \"cnps_per_s\": %.0f}\n" :
@@ -420,6 +426,7 @@ static const char usage[] =
 "  --packet BYTES     on the wire (1090)\n"
 "  --kmin B --kmax B --pmax P   where marking begins, ends, and with which share\n"
 "                     (5000, 200000, 0.01)\n"
+"  --marking P        mark this share of packets, whatever the queue is\n"
 "  --pause BYTES      of queue from which on senders are paused (4 * kmax)\n"
 "  --delay US         of a CNP (5)\n"
 "  --cnp US           between two CNPs of a flow (50)\n"
@@ -439,6 +446,7 @@ static void parse(int argc, char **argv)
 		{ "line", 1, NULL, 'l' }, { "packet", 1, NULL, 'p' },
 		{ "kmin", 1, NULL, 'a' }, { "kmax", 1, NULL, 'b' },
 		{ "pmax", 1, NULL, 'c' }, { "pause", 1, NULL, 'P' },
+		{ "marking", 1, NULL, 'm' },
 		{ "delay", 1, NULL, 'd' }, { "cnp", 1, NULL, 'n' },
 		{ "stagger", 1, NULL, 't' }, { "seconds", 1, NULL, 's' },
 		{ "set", 1, NULL, 'S' }, { "fixed-point", 0, NULL, 'F' },
@@ -459,6 +467,7 @@ static void parse(int argc, char **argv)
 		case 'a': options.kmin = atof(optarg); break;
 		case 'b': options.kmax = atof(optarg); break;
 		case 'c': options.pmax = atof(optarg); break;
+		case 'm': options.marking = atof(optarg); break;
 		case 'P': options.pause = atof(optarg); break;
 		case 'd': options.delay = atof(optarg) * USEC; break;
 		case 'n': options.cnp_interval = atof(optarg) * USEC; break;
