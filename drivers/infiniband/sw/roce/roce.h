@@ -34,7 +34,7 @@
 #define ROCE_MAX_GROUP_QPS	0x100	/* attached to the same one */
 #define ROCE_MAX_QP_WR		0x3fff
 #define ROCE_MAX_SRQ_WR		0x3fff
-#define ROCE_MAX_CQE		0x3ffff
+#define ROCE_MAX_CQE		0xfffff
 #define ROCE_MAX_SGE		32
 #define ROCE_MAX_INLINE		(ROCE_MAX_SGE * sizeof(struct ib_sge))
 #define ROCE_MAX_RD_ATOMIC	128
