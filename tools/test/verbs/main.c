@@ -23,6 +23,7 @@ static const struct {
 	{ "objects", test_objects },
 	{ "regions", test_regions },
 	{ "windows", test_windows },
+	{ "dmabuf", test_dmabuf },
 	{ "flush", test_flush },
 	{ "reregistration", test_reregistration },
 	{ "attributes", test_attributes },

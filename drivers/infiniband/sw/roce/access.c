@@ -70,6 +70,9 @@ static struct piece map_piece(const struct roce_mr *mr, u64 address, u32 length)
 		in_block = offset & (size - 1);
 		piece.data = mr->blocks[offset >> mr->block_shift];
 		break;
+	case ROCE_MR_DMABUF:
+		piece.data = mr->contiguous + offset;
+		return piece;
 	default:
 		piece.data = (void *)(uintptr_t)address;
 		return piece;

@@ -161,6 +161,18 @@ static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 #endif
 }
 
+#ifdef ROCE_HAVE_QUOTED_NAMESPACES
+#define ROCE_COMPAT_DMA_BUF_NAMESPACE	"DMA_BUF"
+#else
+#define ROCE_COMPAT_DMA_BUF_NAMESPACE	DMA_BUF
+#endif
+
+/* The lock of a dma-buf was taken by these before there was a choice. */
+#ifndef ROCE_HAVE_VMAP_UNLOCKED
+#define dma_buf_vmap_unlocked(buffer, map)	dma_buf_vmap(buffer, map)
+#define dma_buf_vunmap_unlocked(buffer, map)	dma_buf_vunmap(buffer, map)
+#endif
+
 #ifdef ROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get(ibdev, address, size, access) \
 	ib_umem_get_va(ibdev, address, size, access)

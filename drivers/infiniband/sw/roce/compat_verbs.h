@@ -47,12 +47,36 @@ static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
 		return ERR_PTR(-EOPNOTSUPP);
 	return roce_reg_mr(ibpd, start, length, iova, access);
 }
+
+static struct ib_mr *roce_compat_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset,
+					       u64 length, u64 iova, int fd,
+					       int access, struct ib_dmah *dmah,
+					       struct uverbs_attr_bundle *attrs)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return roce_reg_dmabuf_mr(ibpd, offset, length, iova, fd, access);
+}
 #else
+#ifdef ROCE_HAVE_REG_DMABUF_BUNDLE
+#define ROCE_COMPAT_REG_DMABUF_LAST	struct uverbs_attr_bundle *attrs
+#else
+#define ROCE_COMPAT_REG_DMABUF_LAST	struct ib_udata *udata
+#endif
+
 static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
 					     u64 length, u64 iova, int access,
 					     struct ib_udata *udata)
 {
 	return roce_reg_mr(ibpd, start, length, iova, access);
+}
+
+static struct ib_mr *roce_compat_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset,
+					       u64 length, u64 iova, int fd,
+					       int access,
+					       ROCE_COMPAT_REG_DMABUF_LAST)
+{
+	return roce_reg_dmabuf_mr(ibpd, offset, length, iova, fd, access);
 }
 #endif
 

@@ -5,6 +5,7 @@
  */
 #include <rdma/ib_umem.h>
 
+#include "dmabuf.h"
 #include "roce.h"
 
 /*
@@ -55,23 +56,68 @@ static struct roce_mr *new_region(struct ib_pd *ibpd, enum roce_mr_kind kind,
 	return mr;
 }
 
-static void unpin_pages(struct ib_umem *umem, struct page **pages)
+/*
+ * What a program's region consists of, pinned pages or a dma-buf; see struct
+ * roce_mr. Nothing in it is nothing to be released.
+ */
+struct user_memory {
+	enum roce_mr_kind kind;
+	u64 iova;
+	u64 length;
+	int access;
+	u64 first_offset;
+	struct ib_umem *umem;
+	struct page **pages;
+	struct dma_buf *dmabuf;
+	void *contiguous;
+};
+
+static struct user_memory memory_of(const struct roce_mr *mr)
 {
-	kvfree(pages);
-	if (umem)
-		ib_umem_release(umem);
+	struct user_memory memory = { .umem = mr->umem, .dmabuf = mr->dmabuf };
+
+	if (mr->kind == ROCE_MR_DMABUF)
+		memory.contiguous = mr->contiguous;
+	else
+		memory.pages = mr->pages;
+	return memory;
+}
+
+static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
+{
+	mr->kind = memory->kind;
+	mr->iova = memory->iova;
+	mr->length = memory->length;
+	mr->first_offset = memory->first_offset;
+	mr->umem = memory->umem;
+	mr->dmabuf = memory->dmabuf;
+	if (mr->kind == ROCE_MR_DMABUF)
+		mr->contiguous = memory->contiguous;
+	else
+		mr->pages = memory->pages;
+}
+
+static void release_memory(const struct user_memory *memory)
+{
+	kvfree(memory->pages);
+	if (memory->umem)
+		ib_umem_release(memory->umem);
+	if (memory->dmabuf)
+		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
 }
 
 /* Nobody uses its memory any more, but somebody may still look at its key. */
 static void free_region(struct roce_mr *mr)
 {
 	struct roce_device *dev = to_roce_device(mr->ibmr.device);
+	struct user_memory memory;
 
 	if (mr->kind == ROCE_MR_FAST) {
 		kvfree(mr->blocks);
 		kvfree(mr->mapped);
 	} else {
-		unpin_pages(mr->umem, mr->pages);
+		memory = memory_of(mr);
+		release_memory(&memory);
 	}
 	kfree_rcu(mr, rcu);
 	roce_object_put(&dev->objects.mr);
@@ -124,24 +170,8 @@ struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 	return publish(mr);
 }
 
-/*
- * What a program's region consists of, while it is being registered.
- * @iova, @length, @access, @umem and @pages become those of the region.
- */
-struct user_memory {
-	u64 iova;
-	u64 length;
-	int access;
-	struct ib_umem *umem;
-	struct page **pages;
-};
-
-static int pin_pages(struct ib_device *ibdev, u64 start,
-		     struct user_memory *memory)
+static int check_range(struct user_memory *memory)
 {
-	struct sg_page_iter iter;
-	struct ib_umem *umem;
-	size_t i = 0;
 	u64 end;
 
 	if (memory->access & IB_ZERO_BASED)
@@ -149,6 +179,21 @@ static int pin_pages(struct ib_device *ibdev, u64 start,
 	if (!memory->length || memory->length > ROCE_MAX_MR_SIZE ||
 	    check_add_overflow(memory->iova, memory->length, &end))
 		return -EINVAL;
+	return 0;
+}
+
+/* @start is the address in the program that calls. */
+static int pin_pages(struct ib_device *ibdev, u64 start,
+		     struct user_memory *memory)
+{
+	struct sg_page_iter iter;
+	struct ib_umem *umem;
+	size_t i = 0;
+	int err;
+
+	err = check_range(memory);
+	if (err)
+		return err;
 
 	umem = ib_umem_get(ibdev, start, memory->length, memory->access);
 	if (IS_ERR(umem))
@@ -163,17 +208,46 @@ static int pin_pages(struct ib_device *ibdev, u64 start,
 	}
 	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
 		memory->pages[i++] = sg_page_iter_page(&iter);
+	memory->kind = ROCE_MR_USER;
 	memory->umem = umem;
+	memory->first_offset = ib_umem_offset(umem);
 	return 0;
 }
 
-static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
+static int map_dmabuf(int fd, u64 offset, struct user_memory *memory)
 {
-	mr->iova = memory->iova;
-	mr->length = memory->length;
-	mr->umem = memory->umem;
-	mr->pages = memory->pages;
-	mr->first_offset = ib_umem_offset(memory->umem);
+	void *contiguous;
+	u64 end;
+	int err;
+
+	err = check_range(memory);
+	if (err)
+		return err;
+	if (check_add_overflow(offset, memory->length, &end))
+		return -EINVAL;
+
+	memory->dmabuf = roce_dmabuf_map(fd, end, &contiguous);
+	if (IS_ERR(memory->dmabuf))
+		return PTR_ERR(memory->dmabuf);
+	memory->kind = ROCE_MR_DMABUF;
+	memory->contiguous = contiguous;
+	memory->first_offset = offset;
+	return 0;
+}
+
+/* Takes @memory over, also if it fails. */
+static struct ib_mr *new_user_region(struct ib_pd *ibpd,
+				     const struct user_memory *memory)
+{
+	struct roce_mr *mr = new_region(ibpd, memory->kind, memory->access);
+
+	if (IS_ERR(mr)) {
+		release_memory(memory);
+		return ERR_CAST(mr);
+	}
+	set_memory(mr, memory);
+	set_valid(mr, true);
+	return publish(mr);
 }
 
 /**
@@ -192,21 +266,37 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 	struct user_memory memory = {
 		.iova = iova, .length = length, .access = access,
 	};
-	struct roce_mr *mr;
 	int err;
 
 	err = check_access(access) ?: pin_pages(ibpd->device, start, &memory);
 	if (err)
 		return ERR_PTR(err);
+	return new_user_region(ibpd, &memory);
+}
 
-	mr = new_region(ibpd, ROCE_MR_USER, access);
-	if (IS_ERR(mr)) {
-		unpin_pages(memory.umem, memory.pages);
-		return ERR_CAST(mr);
-	}
-	set_memory(mr, &memory);
-	set_valid(mr, true);
-	return publish(mr);
+/**
+ * roce_reg_dmabuf_mr() - the reg_user_mr_dmabuf verb
+ * @ibpd: of a user program
+ * @offset: of the first byte in the buffer
+ * @length: bytes
+ * @iova: address of the first byte in work requests and packets
+ * @fd: of the buffer, in the process that calls
+ * @access: IB_ACCESS_* flags
+ *
+ * Return: the region, or an error pointer; see roce_dmabuf_map().
+ */
+struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
+				 u64 iova, int fd, int access)
+{
+	struct user_memory memory = {
+		.iova = iova, .length = length, .access = access,
+	};
+	int err;
+
+	err = check_access(access) ?: map_dmabuf(fd, offset, &memory);
+	if (err)
+		return ERR_PTR(err);
+	return new_user_region(ibpd, &memory);
 }
 
 /*
@@ -229,7 +319,7 @@ static int invalidate_unbound(struct roce_mr *mr)
 /* To write where the pages are pinned for reading takes pinning them again. */
 static bool must_pin_again(const struct roce_mr *mr, int access)
 {
-	return ib_access_writable(access) && !mr->umem->writable;
+	return mr->umem && ib_access_writable(access) && !mr->umem->writable;
 }
 
 /**
@@ -253,9 +343,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct roce_mr *mr = to_roce_mr(ibmr);
-	struct ib_umem *old_umem = NULL;
-	struct page **old_pages = NULL;
-	struct user_memory memory = {};
+	struct user_memory memory = {}, old = {};
 	int err;
 
 	if (!(flags & IB_MR_REREG_ACCESS))
@@ -283,21 +371,20 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 
 	err = invalidate_unbound(mr);
 	if (err) {
-		unpin_pages(memory.umem, memory.pages);
+		release_memory(&memory);
 		return ERR_PTR(err);
 	}
 	synchronize_rcu_expedited();
 
 	if (flags & IB_MR_REREG_TRANS) {
-		old_umem = mr->umem;
-		old_pages = mr->pages;
+		old = memory_of(mr);
 		set_memory(mr, &memory);
 	}
 	if (flags & IB_MR_REREG_PD)
 		ibmr->pd = ibpd;
 	mr->access = access;
 	set_valid(mr, true);
-	unpin_pages(old_umem, old_pages);
+	release_memory(&old);
 	return NULL;
 }
 

@@ -6,10 +6,12 @@
 
 #include "key.h"
 
+struct dma_buf;
 struct roce_pd;
 
 enum roce_mr_kind {
 	ROCE_MR_USER,		/* pinned pages of a program */
+	ROCE_MR_DMABUF,		/* what a program has of another driver */
 	ROCE_MR_DMA,		/* all of the kernel's memory, by virtual address */
 	ROCE_MR_FAST,		/* pages of the kernel, by work requests */
 };
@@ -27,9 +29,11 @@ enum roce_mr_kind {
  * @access: IB_ACCESS_* flags
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
- * @first_offset: of the first byte in the first page
- * @umem: the pinned memory, if any
- * @pages: of a program
+ * @first_offset: of the first byte in the first page or block, or in the dma-buf
+ * @umem: the pinned memory of a program
+ * @pages: of it
+ * @dmabuf: the memory of another driver
+ * @contiguous: where it begins
  * @blocks: of a fast region: where its pages are, @block_shift each
  * @block_shift: log2 of the bytes of a block
  * @max_blocks: how many there may be
@@ -52,10 +56,12 @@ struct roce_mr {
 	int access;
 	u64 iova;
 	u64 length;
-	u32 first_offset;
+	u64 first_offset;
 	struct ib_umem *umem;
+	struct dma_buf *dmabuf;
 	union {
 		struct page **pages;
+		void *contiguous;
 		void **blocks;
 	};
 	u32 block_shift;
@@ -95,6 +101,8 @@ struct roce_registration {
 struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 			  int access);
+struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
+				 u64 iova, int fd, int access);
 struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    u64 length, u64 iova, int access,
 			    struct ib_pd *ibpd, struct ib_udata *udata);

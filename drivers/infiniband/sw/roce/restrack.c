@@ -128,6 +128,8 @@ static const char *mr_kind(const struct roce_mr *mr)
 	switch (mr->kind) {
 	case ROCE_MR_USER:
 		return "user";
+	case ROCE_MR_DMABUF:
+		return "dmabuf";
 	case ROCE_MR_DMA:
 		return "dma";
 	case ROCE_MR_FAST:
@@ -148,10 +150,11 @@ static const char *mr_kind(const struct roce_mr *mr)
 int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct roce_mr *mr = to_roce_mr(ibmr);
-	/* Not of the umem, which a program can exchange meanwhile. */
+	/* Not of the memory, which a program can exchange meanwhile. */
 	u64 pages = mr->kind == ROCE_MR_DMA ? 0 :
 		    DIV_ROUND_UP_ULL(READ_ONCE(mr->length) +
-				     READ_ONCE(mr->first_offset), PAGE_SIZE);
+				     offset_in_page(READ_ONCE(mr->first_offset)),
+				     PAGE_SIZE);
 	const struct roce_detail details[] = {
 		{ "pages", pages },
 		{ "access", READ_ONCE(mr->access) },

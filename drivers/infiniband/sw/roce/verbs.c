@@ -113,6 +113,7 @@ const struct ib_device_ops roce_device_ops = {
 	.get_dma_mr		= roce_get_dma_mr,
 	.map_mr_sg		= roce_map_mr_sg,
 	.reg_user_mr		= roce_compat_reg_user_mr,
+	.reg_user_mr_dmabuf	= roce_compat_reg_dmabuf_mr,
 	.rereg_user_mr		= roce_rereg_mr,
 
 	/* mw.c */

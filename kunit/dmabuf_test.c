@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Regions of a dma-buf, with an exporter that notes what is asked of it. */
+#include <linux/delay.h>
+#include <linux/dma-buf.h>
+#include <linux/fcntl.h>
+#include <linux/fdtable.h>
+#include <linux/vmalloc.h>
+
+#include "access.h"
+#include "fixture.h"
+
+#define SIZE	(3 * PAGE_SIZE)
+#define OFFSET	(PAGE_SIZE + 100)	/* where the region begins in the buffer */
+#define IOVA	0x7f00dead0064ull
+#define LENGTH	(PAGE_SIZE + 200)
+#define ALL	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+		 IB_ACCESS_REMOTE_READ)
+
+/**
+ * struct exporter - of a buffer, and what became of that
+ * @dev: a device
+ * @pd: of it
+ * @fd: of the buffer
+ * @memory: of the buffer
+ * @is_iomem: say that this is I/O memory
+ * @refuse: the error with which CPUs are refused
+ * @mappings: how many there are
+ * @accesses: of CPUs that have begun and not ended
+ * @released: the buffer is gone
+ */
+struct exporter {
+	struct roce_device *dev;
+	struct roce_pd *pd;
+	int fd;
+	u8 *memory;
+	bool is_iomem;
+	int refuse;
+	int mappings;
+	int accesses;
+	bool released;
+};
+
+static int map_for_cpu(struct dma_buf *buffer, struct iosys_map *map)
+{
+	struct exporter *exporter = buffer->priv;
+
+	exporter->mappings++;
+	if (exporter->is_iomem)
+		iosys_map_set_vaddr_iomem(map, (void __iomem *)exporter->memory);
+	else
+		iosys_map_set_vaddr(map, exporter->memory);
+	return 0;
+}
+
+static void unmap_for_cpu(struct dma_buf *buffer, struct iosys_map *map)
+{
+	struct exporter *exporter = buffer->priv;
+
+	exporter->mappings--;
+}
+
+static int begin_access(struct dma_buf *buffer, enum dma_data_direction direction)
+{
+	struct exporter *exporter = buffer->priv;
+
+	if (!exporter->refuse)
+		exporter->accesses++;
+	return exporter->refuse;
+}
+
+static int end_access(struct dma_buf *buffer, enum dma_data_direction direction)
+{
+	struct exporter *exporter = buffer->priv;
+
+	exporter->accesses--;
+	return 0;
+}
+
+static void release(struct dma_buf *buffer)
+{
+	struct exporter *exporter = buffer->priv;
+
+	WRITE_ONCE(exporter->released, true);
+}
+
+/* No device is to be given addresses. */
+static struct sg_table *map_for_device(struct dma_buf_attachment *attachment,
+				       enum dma_data_direction direction)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static void unmap_for_device(struct dma_buf_attachment *attachment,
+			     struct sg_table *table,
+			     enum dma_data_direction direction)
+{
+}
+
+static const struct dma_buf_ops for_cpus = {
+	.map_dma_buf = map_for_device,
+	.unmap_dma_buf = unmap_for_device,
+	.release = release,
+	.vmap = map_for_cpu,
+	.vunmap = unmap_for_cpu,
+	.begin_cpu_access = begin_access,
+	.end_cpu_access = end_access,
+};
+
+static const struct dma_buf_ops not_for_cpus = {
+	.map_dma_buf = map_for_device,
+	.unmap_dma_buf = unmap_for_device,
+	.release = release,
+};
+
+static void export(struct kunit *test, const struct dma_buf_ops *ops)
+{
+	struct exporter *exporter = test->priv;
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct dma_buf *buffer;
+
+	info.ops = ops;
+	info.size = SIZE;
+	info.flags = O_RDWR;
+	info.priv = exporter;
+	buffer = dma_buf_export(&info);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buffer);
+	exporter->fd = dma_buf_fd(buffer, O_CLOEXEC);
+	KUNIT_ASSERT_GE(test, exporter->fd, 0);
+}
+
+static void withdraw(struct exporter *exporter)
+{
+	close_fd(exporter->fd);
+	exporter->fd = -1;
+}
+
+/* What a kernel thread lets go of, a work item puts away. */
+static bool is_released(struct exporter *exporter)
+{
+	unsigned long end = jiffies + 5 * HZ;
+
+	while (!READ_ONCE(exporter->released) && time_before(jiffies, end))
+		usleep_range(500, 1000);
+	return exporter->released;
+}
+
+static struct ib_mr *reg(struct exporter *exporter, u64 offset, u64 length)
+{
+	return roce_reg_dmabuf_mr(&exporter->pd->ibpd, offset, length, IOVA,
+				  exporter->fd, ALL);
+}
+
+static int copy_to(struct exporter *exporter, struct ib_mr *ibmr, u64 address,
+		   u32 length, const void *bytes)
+{
+	struct roce_access access = {
+		.pd = exporter->pd, .key = ibmr->rkey, .address = address,
+		.length = length, .rights = IB_ACCESS_REMOTE_WRITE,
+	};
+	int err;
+
+	rcu_read_lock();
+	err = roce_access_copy_to(&access, bytes);
+	rcu_read_unlock();
+	return err;
+}
+
+static void its_bytes_are_those_of_the_buffer(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+	u8 *bytes = fixture_buffer(test, LENGTH);
+	struct ib_mr *ibmr;
+
+	export(test, &for_cpus);
+	ibmr = reg(exporter, OFFSET, LENGTH);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	fixture_fill(bytes, LENGTH, 5);
+
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, ibmr, IOVA, LENGTH, bytes));
+	KUNIT_EXPECT_EQ(test, memcmp(exporter->memory + OFFSET, bytes, LENGTH), 0);
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET - 1], 0);
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET + LENGTH], 0);
+
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, ibmr, IOVA + LENGTH - 1, 1,
+					 bytes));
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET + LENGTH - 1], bytes[0]);
+	KUNIT_EXPECT_EQ(test, -EACCES, copy_to(exporter, ibmr, IOVA - 1, 1, bytes));
+	KUNIT_EXPECT_EQ(test, -EACCES,
+			copy_to(exporter, ibmr, IOVA + LENGTH, 1, bytes));
+	roce_dereg_mr(ibmr, NULL);
+}
+
+static void it_keeps_the_buffer_until_it_goes(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+	struct ib_mr *ibmr;
+
+	export(test, &for_cpus);
+	ibmr = reg(exporter, 0, SIZE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	withdraw(exporter);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, exporter->released);
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 1);
+	KUNIT_EXPECT_EQ(test, exporter->accesses, 1);
+
+	roce_dereg_mr(ibmr, NULL);
+	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	KUNIT_EXPECT_TRUE(test, is_released(exporter));
+}
+
+static void what_is_not_in_the_buffer_is_refused(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	export(test, &for_cpus);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, 0, SIZE + 1)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, SIZE, 1)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, U64_MAX, 2)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, U64_MAX, SIZE)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, 0, 0)));
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	withdraw(exporter);
+	KUNIT_EXPECT_EQ(test, -EBADF, PTR_ERR(reg(exporter, 0, SIZE)));
+	KUNIT_EXPECT_TRUE(test, is_released(exporter));
+}
+
+static void io_memory_is_refused(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	exporter->is_iomem = true;
+	export(test, &for_cpus);
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, PTR_ERR(reg(exporter, 0, SIZE)));
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
+}
+
+static void what_is_not_for_cpus_is_refused(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	export(test, &not_for_cpus);
+	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, 0, SIZE)));
+}
+
+static void the_error_of_an_exporter_is_passed_on(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	exporter->refuse = -ENODEV;
+	export(test, &for_cpus);
+	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR(reg(exporter, 0, SIZE)));
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+}
+
+static void its_rights_change_and_its_bytes_stay(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+	struct ib_mr *ibmr;
+
+	export(test, &for_cpus);
+	ibmr = reg(exporter, 0, SIZE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+
+	KUNIT_EXPECT_NULL(test, roce_rereg_mr(ibmr, IB_MR_REREG_ACCESS, 0, 0, 0, 0,
+					      NULL, NULL));
+	KUNIT_EXPECT_EQ(test, -EACCES, copy_to(exporter, ibmr, IOVA, 1, "a"));
+	KUNIT_EXPECT_NULL(test, roce_rereg_mr(ibmr, IB_MR_REREG_ACCESS, 0, 0, 0,
+					      ALL, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, ibmr, IOVA, 1, "a"));
+	KUNIT_EXPECT_EQ(test, exporter->memory[0], 'a');
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 1);
+	roce_dereg_mr(ibmr, NULL);
+}
+
+static int make_exporter(struct kunit *test)
+{
+	struct exporter *exporter = kunit_kzalloc(test, sizeof(*exporter),
+						  GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, exporter);
+	exporter->dev = fixture_device(test);
+	exporter->pd = fixture_pd(test, exporter->dev);
+	exporter->memory = fixture_buffer(test, SIZE);
+	exporter->fd = -1;
+	test->priv = exporter;
+	return 0;
+}
+
+static void close_buffer(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	if (exporter->fd < 0)
+		return;
+	withdraw(exporter);
+	is_released(exporter);
+}
+
+static struct kunit_case dmabuf_cases[] = {
+	KUNIT_CASE(its_bytes_are_those_of_the_buffer),
+	KUNIT_CASE(it_keeps_the_buffer_until_it_goes),
+	KUNIT_CASE(what_is_not_in_the_buffer_is_refused),
+	KUNIT_CASE(io_memory_is_refused),
+	KUNIT_CASE(what_is_not_for_cpus_is_refused),
+	KUNIT_CASE(the_error_of_an_exporter_is_passed_on),
+	KUNIT_CASE(its_rights_change_and_its_bytes_stay),
+	{}
+};
+
+static struct kunit_suite dmabuf_suite = {
+	.name = "roce_dmabuf",
+	.init = make_exporter,
+	.exit = close_buffer,
+	.test_cases = dmabuf_cases,
+};
+
+kunit_test_suite(dmabuf_suite);
