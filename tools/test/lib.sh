@@ -274,6 +274,24 @@ ns_pair()
 	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
 }
 
+# nic_pair: two namespaces with one NIC of the machine each, instead of the veths
+nic_pair()
+{
+	modprobe virtio_net || true
+	wait_for 10 test -e /sys/class/net/eth0 -a -e /sys/class/net/eth1 ||
+		die "the machine has no eth0 and eth1"
+	VETH_A=eth0 VETH_B=eth1
+	NAMESPACES+=("$NS_A" "$NS_B")
+	ip -batch - <<-END
+		netns add $NS_A
+		netns add $NS_B
+		link set $VETH_A mtu $MTU netns $NS_A
+		link set $VETH_B mtu $MTU netns $NS_B
+	END
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+}
+
 # vlan_pair ID: a VLAN device on each side, with addresses 10.99.ID.x
 vlan_pair()
 {

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What a link can be on top of, beside a plain netdev: a bond of which a slave
+# fails, a bridge, a macvlan. (VLANs have a script of their own.) And traffic
+# that leaves no netdev at all: of a device to itself, and between two devices of
+# one namespace.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+build
+modprobe bonding
+modprobe macvlan
+
+# moves WHAT: all services, both families
+moves()
+{
+	local family
+
+	for family in -4 -6; do
+		check "$1: RC (IPv${family#-})" \
+			integrity_pair $family --ops all --sizes 100,20000 \
+			--layouts uneven --flags bidir --count 18
+	done
+	check "$1: UC" integrity_pair --types uc --ops push --sizes 5000 --count 20
+	check "$1: UD" integrity_pair --types ud --ops send --sizes 900 --count 20
+	READY=ready_cm check "$1: rping" pair \
+		rping -s -a "$IP4_A" -C 3 -V -- rping -c -a "$IP4_A" -C 3 -V
+}
+
+# hosts: two namespaces with nothing between them yet
+hosts()
+{
+	ns_add "$NS_A"
+	ns_add "$NS_B"
+}
+
+# no_hosts: away with the links and namespaces
+no_hosts()
+{
+	local link
+
+	for link in "${!LINKS[@]}"; do
+		link_del "$link"
+	done
+	ns_del "$NS_A"
+	ns_del "$NS_B"
+}
+
+# cable NETDEV-A NETDEV-B
+cable()
+{
+	ip link add "$1" netns "$NS_A" type veth peer name "$2" netns "$NS_B"
+}
+
+# Side A has a bond of two, side B a bridge for both cables.
+hosts
+cable va1 vb1
+cable va2 vb2
+a ip link add bond type bond mode active-backup miimon 50
+b ip link add bridge type bridge
+for i in 1 2; do
+	a ip link set "va$i" master bond
+	a ip link set "va$i" up
+	b ip link set "vb$i" master bridge up
+done
+address "$NS_A" bond "$IP4_A/24" "$IP6_A/64"
+address "$NS_B" bridge "$IP4_B/24" "$IP6_B/64"
+VETH_A=bond VETH_B=bridge
+link_pair
+moves "a bond and a bridge"
+
+active_slave() { a cat /sys/class/net/bond/bonding/active_slave; }
+slave_is_not() { [[ $(active_slave) != "$1" ]]; }
+
+# The bond's slave goes down under a transfer.
+failover()
+{
+	local first pid
+
+	first=$(active_slave)
+	(
+		sleep 1
+		a ip link set "$first" down
+	) &
+	pid=$!
+	integrity_pair --ops mix --sizes 20000 --flags bidir --count 2000 --depth 8 \
+		--seconds 50
+	wait "$pid"
+	wait_for 5 slave_is_not "$first"
+}
+check "a bond whose slave fails under a transfer: all of it arrives" failover
+no_hosts
+
+hosts
+cable va vb
+a ip link set va up
+a ip link add link va name macvlan type macvlan mode bridge
+address "$NS_A" macvlan "$IP4_A/24" "$IP6_A/64"
+address "$NS_B" vb "$IP4_B/24" "$IP6_B/64"
+VETH_A=macvlan VETH_B=vb
+link_pair
+moves "a macvlan"
+
+refuse "a loopback device cannot have a link" "not supported" \
+	a rdma link add roce_lo type roce netdev lo
+
+# Both ends on side A.
+a ip link add other type dummy
+address "$NS_A" other 10.99.1.1/24 fd00:98::1/64
+link_add roce_other roce other "$NS_A" || die "no link on the dummy"
+NS_B=$NS_A DEV_B=roce_other GID4_B=$GID4 GID6_B=$GID6
+moves "two devices of one namespace, through lo"
+DEV_B=$DEV_A GID4_B=$GID4_A GID6_B=$GID6_A
+moves "a device to itself"
+NS_B=roce-test-b
+finish

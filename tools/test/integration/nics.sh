@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Two NICs and a wire, instead of a veth pair: drivers with NAPI, GRO, a queue
+# that fills up and a parent device.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+build
+nic_pair
+link_pair
+
+for family in -4 -6; do
+	check "RC: all operations mixed, both directions (IPv${family#-})" \
+		integrity_pair $family --ops all --sizes 100,mtu+1,60000 \
+		--layouts odd,uneven --qps 2 --flags bidir --count 36
+	check "UC: both directions (IPv${family#-})" \
+		integrity_pair $family --types uc --ops push --sizes 100,5000 \
+		--qps 2 --flags bidir --count 20
+	check "UD (IPv${family#-})" \
+		integrity_pair $family --types ud --ops send,send_imm \
+		--sizes 0,1,mtu-1,mtu --count 20
+done
+for op in write read send; do
+	check "ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
+	check "ib_${op}_lat" perftest "ib_${op}_lat" -n 200 -s 64
+done
+check "ib_write_bw, 8 QPs, both directions" \
+	perftest ib_write_bw -b -q 8 -n 50 -s 16384
+READY=ready_cm check "rping" pair \
+	rping -s -a "$IP4_A" -C 5 -V -- rping -c -a "$IP4_A" -C 5 -V
+
+vlan_pair 7
+check "side A: the VLAN's address is a GID" \
+	wait_for 30 gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
+check "side B: the VLAN's address is a GID" \
+	wait_for 30 gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
+GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7")
+GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7")
+check "RC over a VLAN" \
+	integrity_pair -4 --ops mix --sizes 100,20000 --flags bidir --count 28
+finish
