@@ -24,6 +24,7 @@ static const struct {
 	{ "regions", test_regions },
 	{ "windows", test_windows },
 	{ "dmabuf", test_dmabuf },
+	{ "atomic_write", test_atomic_write },
 	{ "flush", test_flush },
 	{ "reregistration", test_reregistration },
 	{ "attributes", test_attributes },

@@ -193,6 +193,7 @@ void test_shared_receive_queues(void)
 {
 	limits();
 	sharing(IBV_QPT_RC);
+	sharing(IBV_QPT_UC);
 	sharing(IBV_QPT_UD);
 	watching();
 	resizing();

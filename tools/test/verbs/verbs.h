@@ -97,6 +97,7 @@ void test_limits(void);
 void test_regions(void);
 void test_windows(void);
 void test_dmabuf(void);
+void test_atomic_write(void);
 void test_flush(void);
 void test_reregistration(void);
 void test_completion_queues(void);
