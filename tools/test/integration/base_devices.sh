@@ -23,8 +23,15 @@ moves()
 			integrity_pair $family --ops all --sizes 100,20000 \
 			--layouts uneven --flags bidir --count 18
 	done
-	check "$1: UC" integrity_pair --types uc --ops push --sizes 5000 --count 20
-	check "$1: UD" integrity_pair --types ud --ops send --sizes 900 --count 20
+	moves_lightly "$1"
+}
+
+# moves_lightly WHAT: each service, by IPv6 addresses, and a connection by IPv4
+moves_lightly()
+{
+	check "$1: RC" integrity_pair -6 --ops mix --sizes 5000 --count 28
+	check "$1: UC" integrity_pair -6 --types uc --ops push --sizes 5000 --count 20
+	check "$1: UD" integrity_pair -6 --types ud --ops send --sizes 900 --count 20
 	READY=ready_cm check "$1: rping" pair \
 		rping -s -a "$IP4_A" -C 3 -V -- rping -c -a "$IP4_A" -C 3 -V
 }
@@ -111,7 +118,9 @@ a ip link add other type dummy
 address "$NS_A" other 10.99.1.1/24 fd00:98::1/64
 link_add roce_other roce other "$NS_A" || die "no link on the dummy"
 NS_B=$NS_A DEV_B=roce_other GID4_B=$GID4 GID6_B=$GID6
-moves "two devices of one namespace, through lo"
+# Not by IPv4 but by rdma_cm: else the core looks for the other device's address
+# on the wire of the first one.
+moves_lightly "two devices of one namespace, through lo"
 DEV_B=$DEV_A GID4_B=$GID4_A GID6_B=$GID6_A
 moves "a device to itself"
 NS_B=roce-test-b

@@ -176,7 +176,7 @@ ucx()
 		ip=IPv6 ga=$GID6_A gb=$GID6_B
 		unset "options[1]"
 	fi
-	READY="ready_tcp 13337" row "UCX: $test over $service, $ip" \
+	READY="ready_tcp 13337" row "UCX: $test over $service, $ip, ${*: -1} bytes" \
 		env "${options[@]}" UCX_NET_DEVICES="$DEV_A:1" UCX_IB_GID_INDEX="$ga" \
 		ucx_perftest -t "$test" -n 200 -w 20 "$@" -- \
 		env "${options[@]}" UCX_NET_DEVICES="$DEV_B:1" UCX_IB_GID_INDEX="$gb" \
