@@ -417,7 +417,7 @@ static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 						       qp->attr.dest_qp_num);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-		roce_responder_set_resources(qp, parts->resources);
+		roce_answer_set_resources(qp, parts->resources);
 	}
 }
 

@@ -303,6 +303,28 @@ static inline struct roce_pd *roce_qp_pd(const struct roce_qp *qp)
 	return to_roce_pd(qp->ibqp.pd);
 }
 
+/**
+ * roce_remote_access() - what the peer of a QP wants to do with memory
+ * @qp: the QP
+ * @rkey: R_Key
+ * @address: of the first byte
+ * @length: bytes
+ * @rights: IB_ACCESS_* flags that it takes
+ */
+static inline struct roce_access
+roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
+		   int rights)
+{
+	return (struct roce_access) {
+		.pd = roce_qp_pd(qp),
+		.qpn = qp->ibqp.qp_num,
+		.key = rkey,
+		.rights = rights,
+		.address = address,
+		.length = length,
+	};
+}
+
 /** roce_qp_srq() - the shared receive queue, NULL if the QP has its own */
 static inline struct roce_srq *roce_qp_srq(const struct roce_qp *qp)
 {
@@ -393,11 +415,26 @@ void roce_requester_stop(struct roce_qp *qp);
 /* completer.c */
 void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb);
 
+/* Requests that are answered by responses, rather than acknowledged */
+#define ROCE_HAS_RESPONSE	(ROCE_IS_READ | ROCE_IS_ATOMIC | \
+				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)
+
+/* answer.c */
+u32 roce_answer_packets(const struct roce_qp *qp,
+			const struct roce_packet *packet);
+bool roce_answer_has_room(const struct roce_qp *qp);
+void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
+			 u64 original);
+void roce_answer_acknowledge(struct roce_qp *qp, u32 psn);
+void roce_answer_nak(struct roce_qp *qp, u8 syndrome);
+void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet);
+bool roce_answer_send(struct roce_qp *qp);
+void roce_answer_set_resources(struct roce_qp *qp,
+			       struct roce_resource *resources);
+
 /* responder.c */
 int roce_responder_init(struct roce_qp *qp);
 void roce_responder_start(struct roce_qp *qp);
-void roce_responder_set_resources(struct roce_qp *qp,
-				  struct roce_resource *resources);
 void roce_responder_reset(struct roce_qp *qp);
 void roce_responder_destroy(struct roce_qp *qp);
 void roce_responder_stop(struct roce_qp *qp);

@@ -12,27 +12,12 @@
  * UC has no answers. A gap loses the message that it is in, and the first packet
  * of the next message is welcome whatever its PSN is.
  *
- * Answers leave in the order of the PSNs too: responses first, then one
- * acknowledgment for everything that was received meanwhile. It may be a NAK,
- * and if it is a fatal one, then the QP goes to the error state behind it.
+ * How answers are made and sent is in answer.c.
  */
 #include <linux/if_vlan.h>
 
 #include "qp.h"
 #include "trace.h"
-
-/* Requests that are answered by responses, rather than acknowledged */
-#define HAS_RESPONSE		(ROCE_IS_READ | ROCE_IS_ATOMIC | \
-				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)
-
-/* Trains of responses that are sent before the inbox is looked at again */
-#define TRAINS_PER_STEP		4
-
-/* How long to wait for a netdev that takes no more, or for memory */
-#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
-
-/* Stalls after which an acknowledgment is given up; the peer asks again. */
-#define MAX_STALLS		100
 
 /* Receives that are flushed before softirq does something else */
 #define FLUSH_BUDGET		64
@@ -52,30 +37,6 @@ enum verdict {
 static struct roce_qp *responder_qp(struct roce_engine *engine)
 {
 	return container_of(engine, struct roce_qp, responder.engine);
-}
-
-static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
-{
-	responder->ack_due = true;
-	responder->ack_syndrome = syndrome;
-	responder->ack_psn = psn;
-}
-
-static void owe_acknowledge(struct roce_responder *responder, u32 psn)
-{
-	owe_answer(responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
-}
-
-static bool owes_nak(const struct roce_responder *responder)
-{
-	return responder->ack_due &&
-	       (responder->ack_syndrome & ROCE_AETH_KIND_MASK) != ROCE_AETH_ACK;
-}
-
-static void owe_nak(struct roce_responder *responder, u8 syndrome)
-{
-	owe_answer(responder, syndrome, responder->psn);
-	responder->nak_sent = true;
 }
 
 /* The keys of a receive are those of the queue that it was posted to. */
@@ -192,25 +153,12 @@ static enum verdict execute_send(struct roce_qp *qp,
 	return DONE;
 }
 
-static struct roce_access remote_access(const struct roce_qp *qp, u32 rkey,
-					u64 address, u32 length, int rights)
-{
-	return (struct roce_access) {
-		.pd = roce_qp_pd(qp),
-		.qpn = qp->ibqp.qp_num,
-		.key = rkey,
-		.rights = rights,
-		.address = address,
-		.length = length,
-	};
-}
-
 static bool remote_access_is_allowed(const struct roce_qp *qp,
 				     const struct roce_packet *packet,
 				     int rights)
 {
-	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
-						  packet->length, rights);
+	struct roce_access access = roce_remote_access(qp, packet->rkey, packet->va,
+						       packet->length, rights);
 
 	return roce_access_is_allowed(&access);
 }
@@ -254,8 +202,8 @@ static enum verdict execute_write(struct roce_qp *qp,
 	    (flags & ROCE_IS_LAST && payload != responder->remaining))
 		return INVALID;
 
-	access = remote_access(qp, responder->rkey, responder->address, payload,
-			       IB_ACCESS_REMOTE_WRITE);
+	access = roce_remote_access(qp, responder->rkey, responder->address,
+				    payload, IB_ACCESS_REMOTE_WRITE);
 	if (payload && roce_access_write(&access, packet->skb, packet->offset))
 		return ACCESS_VIOLATION;
 	responder->address += payload;
@@ -274,82 +222,6 @@ static enum verdict execute_write(struct roce_qp *qp,
 	return DONE;
 }
 
-static struct roce_resource *nth_resource(const struct roce_responder *responder,
-					  u32 number)
-{
-	return &responder->resources[number & responder->resource_mask];
-}
-
-static u32 response_packets(const struct roce_qp *qp,
-			    const struct roce_packet *packet)
-{
-	if (!(packet->info->flags & ROCE_IS_READ))
-		return 1;
-	return max(1u, DIV_ROUND_UP(packet->length, qp->mtu));
-}
-
-/* False if the peer has more requests under way than agreed. */
-static bool resource_is_free(const struct roce_qp *qp)
-{
-	const struct roce_responder *responder = &qp->responder;
-	const struct roce_resource *next;
-
-	if (!qp->attr.max_dest_rd_atomic)
-		return false;
-	next = nth_resource(responder, responder->taken);
-	/*
-	 * A new request says that the peer has got what it had asked for again.
-	 */
-	return !next->left || next->repeated;
-}
-
-/* The request that is answered next, NULL if all of them are */
-static struct roce_resource *next_to_answer(struct roce_responder *responder)
-{
-	for (; responder->answered != responder->taken; responder->answered++)
-		if (nth_resource(responder, responder->answered)->left)
-			return nth_resource(responder, responder->answered);
-	return NULL;
-}
-
-static void owe_responses(struct roce_qp *qp, struct roce_resource *resource,
-			  const struct roce_packet *packet)
-{
-	resource->left = response_packets(qp, packet);
-	resource->next_psn = packet->psn;
-	resource->begin = true;
-	resource->msn = qp->responder.msn;
-	if (resource->kind == ROCE_IS_READ) {
-		resource->address = packet->va;
-		resource->length = packet->length;
-		resource->rkey = packet->rkey;
-	}
-}
-
-/* A request was executed, and is to be answered. */
-static void take_resource(struct roce_qp *qp, const struct roce_packet *packet,
-			  u64 original)
-{
-	struct roce_responder *responder = &qp->responder;
-	struct roce_resource *new = nth_resource(responder, responder->taken++);
-
-	*new = (struct roce_resource) {
-		.kind = packet->info->flags & HAS_RESPONSE,
-		.psn = packet->psn,
-		.packets = response_packets(qp, packet),
-		.original = original,
-	};
-	/* Its place may have been that of the first one. */
-	if (responder->taken - responder->answered > responder->resource_mask)
-		responder->answered = responder->taken -
-				      responder->resource_mask - 1;
-	responder->msn = roce_psn_add(responder->msn, 1);
-	owe_responses(qp, new, packet);
-	/* The response acknowledges all that is before it. */
-	if (!owes_nak(responder))
-		responder->ack_due = false;
-}
-
 static enum verdict check_read(struct roce_qp *qp,
 			       const struct roce_packet *packet)
 {
@@ -366,14 +238,14 @@ static enum verdict execute_read(struct roce_qp *qp,
 {
 	enum verdict verdict;
 
-	if (!resource_is_free(qp))
+	if (!roce_answer_has_room(qp))
 		return INVALID;
 	verdict = check_read(qp, packet);
 	if (verdict != DONE)
 		return verdict;
 
 	roce_count(qp, rx_read_requests);
-	take_resource(qp, packet, 0);
+	roce_answer_respond(qp, packet, 0);
 	return DONE;
 }
 
@@ -390,13 +262,13 @@ static enum verdict execute_atomic(struct roce_qp *qp,
 {
 	u8 operation = packet->opcode & ROCE_OPERATION_MASK;
 	u64 original;
-	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
-						  sizeof(original),
-						  IB_ACCESS_REMOTE_ATOMIC);
+	struct roce_access access = roce_remote_access(qp, packet->rkey, packet->va,
+						       sizeof(original),
+						       IB_ACCESS_REMOTE_ATOMIC);
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
-	    !resource_is_free(qp))
+	    !roce_answer_has_room(qp))
 		return INVALID;
 	err = operation == ROCE_COMPARE_SWAP ?
 	      roce_access_compare_swap(&access, packet->compare,
@@ -406,7 +278,7 @@ static enum verdict execute_atomic(struct roce_qp *qp,
 		return verdict_of(err);
 
 	roce_count(qp, rx_atomic_requests);
-	take_resource(qp, packet, original);
+	roce_answer_respond(qp, packet, original);
 	return DONE;
 }
 
@@ -414,21 +286,21 @@ static enum verdict execute_atomic_write(struct roce_qp *qp,
 					 const struct roce_packet *packet)
 {
 	u64 number;
-	struct roce_access access = remote_access(qp, packet->rkey, packet->va,
-						  sizeof(number),
-						  IB_ACCESS_REMOTE_WRITE);
+	struct roce_access access = roce_remote_access(qp, packet->rkey, packet->va,
+						       sizeof(number),
+						       IB_ACCESS_REMOTE_WRITE);
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
 	    packet->length != sizeof(number) ||
-	    packet->payload != sizeof(number) || !resource_is_free(qp) ||
+	    packet->payload != sizeof(number) || !roce_answer_has_room(qp) ||
 	    skb_copy_bits(packet->skb, packet->offset, &number, sizeof(number)))
 		return INVALID;
 	err = roce_access_store(&access, number);
 	if (err)
 		return verdict_of(err);
 
-	take_resource(qp, packet, 0);
+	roce_answer_respond(qp, packet, 0);
 	return DONE;
 }
 
@@ -440,8 +312,8 @@ static enum verdict execute_flush(struct roce_qp *qp,
 	u32 selectivity = packet->flush & ROCE_FLUSH_SELECTIVITY_MASK;
 	bool range = selectivity == ROCE_FLUSH_RANGE;
 	struct roce_access access =
-		remote_access(qp, packet->rkey, packet->va,
-			      range ? packet->length : 0, 0);
+		roce_remote_access(qp, packet->rkey, packet->va,
+				   range ? packet->length : 0, 0);
 
 	if (placement & ROCE_FLUSH_GLOBAL)
 		access.rights |= IB_ACCESS_FLUSH_GLOBAL;
@@ -451,12 +323,12 @@ static enum verdict execute_flush(struct roce_qp *qp,
 	    (qp->attr.qp_access_flags & access.rights) != access.rights ||
 	    placement & ~(ROCE_FLUSH_GLOBAL | ROCE_FLUSH_PERSISTENT) ||
 	    (!range && selectivity != ROCE_FLUSH_REGION) ||
-	    !resource_is_free(qp))
+	    !roce_answer_has_room(qp))
 		return INVALID;
 	if (roce_access_flush(&access))
 		return ACCESS_VIOLATION;
 
-	take_resource(qp, packet, 0);
+	roce_answer_respond(qp, packet, 0);
 	return DONE;
 }
 
@@ -504,9 +376,9 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 	u32 flags = packet->info->flags;
 
 	responder->nak_sent = false;
-	if (flags & HAS_RESPONSE) {
+	if (flags & ROCE_HAS_RESPONSE) {
 		responder->psn = roce_psn_add(packet->psn,
-					      response_packets(qp, packet));
+					      roce_answer_packets(qp, packet));
 		return;
 	}
 	responder->psn = roce_psn_add(packet->psn, 1);
@@ -515,7 +387,7 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 	if (flags & ROCE_IS_LAST)
 		responder->msn = roce_psn_add(responder->msn, 1);
 	if (packet->ack_request && roce_qp_is_reliable(qp))
-		owe_acknowledge(responder, packet->psn);
+		roce_answer_acknowledge(qp, packet->psn);
 }
 
 static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
@@ -530,7 +402,7 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 		return;
 	case NOT_READY:
 		roce_count(qp, send_rnr_err);
-		owe_nak(responder, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
+		roce_answer_nak(qp, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
 		return;
 	case ACCESS_VIOLATION:
 		roce_count(qp, resp_remote_access_errors);
@@ -542,7 +414,7 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 	case OPERATIONAL_ERROR:
 		break;
 	}
-	owe_nak(responder, ROCE_AETH_NAK | verdict);
+	roce_answer_nak(qp, ROCE_AETH_NAK | verdict);
 	responder->failed = true;
 }
 
@@ -554,87 +426,16 @@ static void receive_ahead(struct roce_qp *qp)
 	if (responder->nak_sent)
 		return;
 	roce_count(qp, out_of_seq_request);
-	owe_nak(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
-}
-
-/*
- * The last PSN to acknowledge to a requester that has gone back to @psn. An
- * acknowledgment behind a READ or an atomic would say that it was answered, and
- * the requester is about to ask for its answer again.
- */
-static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
-{
-	u32 last = roce_psn_add(responder->psn, -1);
-	u32 n;
-
-	for (n = 0; responder->resources && n <= responder->resource_mask; n++) {
-		const struct roce_resource *this = nth_resource(responder, n);
-
-		if (this->packets && roce_psn_diff(this->psn, psn) > 0 &&
-		    roce_psn_diff(this->psn, last) <= 0)
-			last = roce_psn_add(this->psn, -1);
-	}
-	return last;
-}
-
-static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packet,
-		       const struct roce_resource *resource)
-{
-	u32 index = roce_psn_add(packet->psn, -resource->psn);
-
-	return resource->kind == (packet->info->flags & HAS_RESPONSE) &&
-	       index < resource->packets &&
-	       response_packets(qp, packet) <= resource->packets - index;
-}
-
-/*
- * The requester went back and asks again, for all of the responses or for the
- * last ones. It will ask again for later requests as well, so what is left of
- * those is not sent.
- */
-static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packet)
-{
-	struct roce_responder *responder = &qp->responder;
-	u32 last = last_to_acknowledge(responder, packet->psn);
-	struct roce_resource *again;
-	u32 number = responder->taken, left = responder->resource_mask + 1;
-
-	if (!responder->resources)
-		return;
-	do {
-		if (!left--)
-			return;
-		again = nth_resource(responder, --number);
-	} while (!is_part_of(qp, packet, again));
-	if (again->kind == ROCE_IS_READ && check_read(qp, packet) != DONE)
-		return;
-
-	/* What was sent once is sent again because some of it was lost. */
-	if (again->kind == ROCE_IS_READ &&
-	    roce_psn_diff(again->next_psn, packet->psn) > 0)
-		roce_flow_lost(qp, ROCE_CC_NAK);
-	again->repeated = true;
-	owe_responses(qp, again, packet);
-	if ((s32)(number - responder->answered) < 0)
-		responder->answered = number;
-	while (++number != responder->taken)
-		nth_resource(responder, number)->left = 0;
-	if (responder->ack_due && !owes_nak(responder) &&
-	    roce_psn_diff(responder->ack_psn, last) > 0)
-		responder->ack_psn = last;
+	roce_answer_nak(qp, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
 }
 
 static void receive_duplicate(struct roce_qp *qp,
 			      const struct roce_packet *packet)
 {
-	struct roce_responder *responder = &qp->responder;
-
 	roce_count(qp, duplicate_request);
-	if (packet->info->flags & HAS_RESPONSE)
-		repeat_responses(qp, packet);
-	else if (!owes_nak(responder))
-		owe_acknowledge(responder,
-				last_to_acknowledge(responder, packet->psn));
+	if (packet->info->flags & ROCE_IS_READ && check_read(qp, packet) != DONE)
+		return;
+	roce_answer_again(qp, packet);
 }
 
 static void receive_reliable(struct roce_qp *qp, const struct roce_packet *packet)
@@ -821,189 +622,6 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-static void start_timer(struct roce_responder *responder, u64 nanoseconds)
-{
-	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
-		      HRTIMER_MODE_REL_SOFT);
-}
-
-/* Send nothing for a while. */
-static void wait(struct roce_responder *responder, u64 nanoseconds)
-{
-	responder->waiting = true;
-	start_timer(responder, nanoseconds);
-}
-
-static void stall(struct roce_qp *qp, int err)
-{
-	roce_count_stall(qp, err, STALL_NANOSECONDS);
-	qp->responder.stalls++;
-	wait(&qp->responder, STALL_NANOSECONDS);
-}
-
-static u8 read_response_operation(bool first, bool last)
-{
-	if (first)
-		return last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST;
-	return last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE;
-}
-
-static void describe_response(const struct roce_qp *qp,
-			      const struct roce_resource *resource,
-			      struct roce_packet *packet)
-{
-	bool last = resource->left == 1;
-	u8 operation = resource->kind == ROCE_IS_ATOMIC ?
-		       ROCE_ATOMIC_ACKNOWLEDGE :
-		       read_response_operation(resource->begin, last);
-
-	*packet = (struct roce_packet) {
-		.opcode = ROCE_SERVICE_RC | operation,
-		.qpn = qp->attr.dest_qp_num,
-		.psn = resource->next_psn,
-		.payload = last ? resource->length : qp->mtu,
-		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
-		.msn = resource->msn,
-		.original = resource->original,
-	};
-	packet->info = roce_opcode_info(packet->opcode);
-}
-
-static int add_response(struct roce_qp *qp, const struct roce_resource *resource,
-			const struct roce_packet *packet,
-			struct roce_train *train)
-{
-	struct roce_access access = remote_access(qp, resource->rkey,
-						  resource->address,
-						  packet->payload,
-						  IB_ACCESS_REMOTE_READ);
-	int err;
-
-	err = roce_train_begin_packet(train, packet);
-	if (!err && packet->payload)
-		err = roce_access_read(&access, train);
-	if (!err)
-		err = roce_train_end_packet(train, packet);
-	if (err)
-		roce_train_cancel_packet(train);
-	return err;
-}
-
-static void advance_responses(const struct roce_qp *qp,
-			      struct roce_resource *resource, u32 packets)
-{
-	u32 bytes = min_t(u64, resource->length, (u64)packets * qp->mtu);
-
-	if (packets)
-		resource->begin = false;
-	resource->next_psn = roce_psn_add(resource->next_psn, packets);
-	resource->left -= packets;
-	resource->address += bytes;
-	resource->length -= bytes;
-}
-
-static int fill_response_train(struct roce_qp *qp, struct roce_resource *resource,
-			       struct roce_train *train)
-{
-	while (resource->left) {
-		struct roce_packet packet;
-		int err;
-
-		describe_response(qp, resource, &packet);
-		if (!roce_train_fits(train, roce_packet_size(&packet)))
-			return 0;
-		err = add_response(qp, resource, &packet, train);
-		if (err)
-			return train->packets ? 0 : err;
-		advance_responses(qp, resource, 1);
-	}
-	return 0;
-}
-
-/* Memory that a READ was granted has gone meanwhile. */
-static void revoke_reads(struct roce_qp *qp, u32 psn)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	roce_count(qp, resp_remote_access_errors);
-	responder->answered = responder->taken;
-	owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
-		   psn);
-	responder->failed = true;
-	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-}
-
-/* Send one train of responses. False if the network takes no more. */
-static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
-{
-	struct roce_responder *responder = &qp->responder;
-	bool data = resource->kind == ROCE_IS_READ;
-	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
-	struct roce_resource before = *resource;
-	struct roce_packet packet;
-	struct roce_train train;
-	int err;
-
-	if (turn) {
-		wait(responder, turn);
-		return false;
-	}
-	describe_response(qp, resource, &packet);
-	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
-			      roce_packet_size(&packet));
-	if (!err) {
-		train.data = data;
-		train.limit = roce_flow_train_bytes(qp);
-		err = fill_response_train(qp, resource, &train);
-		if (err)
-			roce_train_drop(&train);
-		else
-			err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av,
-					     &train);
-	}
-	if (err == -EACCES) {
-		revoke_reads(qp, before.next_psn);
-		return true;
-	}
-	if (err == -EAGAIN || err == -ENOMEM) {
-		*resource = before;
-		advance_responses(qp, resource, train.sent);
-		stall(qp, err);
-		return false;
-	}
-	responder->stalls = 0;
-	return true;
-}
-
-static void send_acknowledge(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-	struct roce_packet packet = {
-		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
-		.info = roce_opcode_info(ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE),
-		.qpn = qp->attr.dest_qp_num,
-		.psn = responder->ack_psn,
-		.syndrome = responder->ack_syndrome,
-		.msn = responder->msn,
-	};
-	struct roce_train train;
-	int err;
-
-	if (owes_nak(responder))
-		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
-	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
-	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	if ((err == -EAGAIN || err == -ENOMEM) &&
-	    responder->stalls < MAX_STALLS) {
-		stall(qp, err);
-		return;
-	}
-	if (err == -EAGAIN)
-		roce_count(qp, tx_dropped_queue_full);
-	responder->stalls = 0;
-	responder->ack_due = false;
-}
-
 /* What waits in a shared receive queue is for other QPs. */
 static bool has_receive_to_flush(struct roce_qp *qp)
 {
@@ -1039,28 +657,9 @@ static bool flush(struct roce_qp *qp)
 	if (roce_qp_srq(qp))
 		report_last_wqe(qp);
 	else if (roce_qp_is_user(qp))
-		start_timer(responder, FLUSH_INTERVAL);
-	return false;
-}
-
-static bool answer(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-	int trains = TRAINS_PER_STEP;
-	struct roce_resource *next;
-
-	while ((next = next_to_answer(responder)) && trains &&
-	       send_responses(qp, next))
-		trains--;
-	if (responder->waiting)
-		return false;
-	if (next)
-		return true;
-
-	if (responder->ack_due)
-		send_acknowledge(qp);
-	if (responder->failed && !responder->ack_due)
-		roce_qp_set_error(qp, IB_QPS_ERR);
+		hrtimer_start(&responder->wait_timer,
+			      ns_to_ktime(FLUSH_INTERVAL),
+			      HRTIMER_MODE_REL_SOFT);
 	return false;
 }
 
@@ -1073,7 +672,7 @@ static bool advance(struct roce_engine *engine)
 	if (!can_receive(qp) || roce_qp_is_datagram(qp) ||
 	    READ_ONCE(qp->responder.waiting))
 		return false;
-	return answer(qp);
+	return roce_answer_send(qp);
 }
 
 static const struct roce_engine_ops responder_ops = {
@@ -1125,33 +724,6 @@ void roce_responder_start(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_set_resources() - how many READs and atomics the peer may have
- *	under way changed
- * @qp: its responder is owned by the caller; attr.max_dest_rd_atomic is set
- * @resources: as many, rounded up to a power of two and zeroed, NULL if that is
- *	0; the responder's from now on
- *
- * The latest requests stay known, as far as there is room.
- */
-void roce_responder_set_resources(struct roce_qp *qp,
-				  struct roce_resource *resources)
-{
-	struct roce_responder *responder = &qp->responder;
-	u32 count = resources ? roundup_pow_of_two(qp->attr.max_dest_rd_atomic) : 0;
-	u32 known = responder->resources ? responder->resource_mask + 1 : 0;
-	u32 n;
-
-	for (n = 1; n <= min(known, count); n++)
-		resources[(responder->taken - n) & (count - 1)] =
-			*nth_resource(responder, responder->taken - n);
-	kfree(responder->resources);
-	responder->resources = resources;
-	responder->resource_mask = count - 1;
-	if (responder->taken - responder->answered > count)
-		responder->answered = responder->taken - count;
-}
-
-/**
  * roce_responder_reset() - forget all receives and requests
  * @qp: in the RESET state, its responder is owned by the caller
  *
@@ -1172,7 +744,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->stalls = 0;
 	responder->established = false;
 	responder->last_wqe_reported = false;
-	roce_responder_set_resources(qp, NULL);
+	roce_answer_set_resources(qp, NULL);
 	if (!roce_qp_srq(qp))
 		roce_ring_reset(&responder->ring);
 }

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the responder of a reliable connection owes its peer, and how that leaves
+ * (IBA volume 1, 9.7.5.1 and 9.7.8).
+ *
+ * A READ, an atomic and the like take a resource, of which the peer was promised
+ * a number; it says which responses are still to be sent, and stays known as long
+ * as the peer may ask for them again. Everything else is acknowledged, or refused
+ * by a NAK, and one acknowledgment speaks for all that came before.
+ *
+ * Answers leave in the order of the PSNs: responses first, then the
+ * acknowledgment for what was received meanwhile. If that is a fatal NAK, the QP
+ * goes to the error state behind it.
+ */
+#include "qp.h"
+#include "trace.h"
+
+/* Trains of responses that are sent before the inbox is looked at again */
+#define TRAINS_PER_STEP		4
+
+/* How long to wait for a netdev that takes no more, or for memory */
+#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
+
+/* Stalls after which an acknowledgment is given up; the peer asks again. */
+#define MAX_STALLS		100
+
+static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
+{
+	responder->ack_due = true;
+	responder->ack_syndrome = syndrome;
+	responder->ack_psn = psn;
+}
+
+/**
+ * roce_answer_acknowledge() - owe an acknowledgment
+ * @qp: its responder is owned by the caller
+ * @psn: of the last packet that it is for
+ */
+void roce_answer_acknowledge(struct roce_qp *qp, u32 psn)
+{
+	owe_answer(&qp->responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
+}
+
+static bool owes_nak(const struct roce_responder *responder)
+{
+	return responder->ack_due &&
+	       (responder->ack_syndrome & ROCE_AETH_KIND_MASK) != ROCE_AETH_ACK;
+}
+
+/**
+ * roce_answer_nak() - owe a NAK for the packet that is expected
+ * @qp: its responder is owned by the caller
+ * @syndrome: of the AETH
+ */
+void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
+{
+	owe_answer(&qp->responder, syndrome, qp->responder.psn);
+	qp->responder.nak_sent = true;
+}
+
+static struct roce_resource *nth_resource(const struct roce_responder *responder,
+					  u32 number)
+{
+	return &responder->resources[number & responder->resource_mask];
+}
+
+/**
+ * roce_answer_packets() - how many PSNs the answer of a request takes
+ * @qp: the QP
+ * @packet: a request that is answered by responses
+ */
+u32 roce_answer_packets(const struct roce_qp *qp,
+			const struct roce_packet *packet)
+{
+	if (!(packet->info->flags & ROCE_IS_READ))
+		return 1;
+	return max(1u, DIV_ROUND_UP(packet->length, qp->mtu));
+}
+
+/**
+ * roce_answer_has_room() - whether the peer may have one more request answered
+ * @qp: its responder is owned by the caller
+ *
+ * Return: false if the peer has more requests under way than agreed.
+ */
+bool roce_answer_has_room(const struct roce_qp *qp)
+{
+	const struct roce_responder *responder = &qp->responder;
+	const struct roce_resource *next;
+
+	if (!qp->attr.max_dest_rd_atomic)
+		return false;
+	next = nth_resource(responder, responder->taken);
+	/* A new request says that the peer has got what it asked for again. */
+	return !next->left || next->repeated;
+}
+
+/* The request that is answered next, NULL if all of them are */
+static struct roce_resource *next_to_answer(struct roce_responder *responder)
+{
+	for (; responder->answered != responder->taken; responder->answered++)
+		if (nth_resource(responder, responder->answered)->left)
+			return nth_resource(responder, responder->answered);
+	return NULL;
+}
+
+static void owe_responses(struct roce_qp *qp, struct roce_resource *resource,
+			  const struct roce_packet *packet)
+{
+	resource->left = roce_answer_packets(qp, packet);
+	resource->next_psn = packet->psn;
+	resource->begin = true;
+	resource->msn = qp->responder.msn;
+	if (resource->kind == ROCE_IS_READ) {
+		resource->address = packet->va;
+		resource->length = packet->length;
+		resource->rkey = packet->rkey;
+	}
+}
+
+/**
+ * roce_answer_respond() - a request was executed, and is to be answered
+ * @qp: its responder is owned by the caller; roce_answer_has_room()
+ * @packet: the request
+ * @original: what an atomic has found in memory
+ */
+void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
+			 u64 original)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_resource *new = nth_resource(responder, responder->taken++);
+
+	*new = (struct roce_resource) {
+		.kind = packet->info->flags & ROCE_HAS_RESPONSE,
+		.psn = packet->psn,
+		.packets = roce_answer_packets(qp, packet),
+		.original = original,
+	};
+	/* Its place may have been that of the first one. */
+	if (responder->taken - responder->answered > responder->resource_mask)
+		responder->answered = responder->taken -
+				      responder->resource_mask - 1;
+	responder->msn = roce_psn_add(responder->msn, 1);
+	owe_responses(qp, new, packet);
+	/* The response acknowledges all that is before it. */
+	if (!owes_nak(responder))
+		responder->ack_due = false;
+}
+
+/*
+ * The last PSN to acknowledge to a requester that has gone back to @psn. An
+ * acknowledgment behind a READ or an atomic would say that it was answered, and
+ * the requester is about to ask for its answer again.
+ */
+static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
+{
+	u32 last = roce_psn_add(responder->psn, -1);
+	u32 n;
+
+	for (n = 0; responder->resources && n <= responder->resource_mask; n++) {
+		const struct roce_resource *this = nth_resource(responder, n);
+
+		if (this->packets && roce_psn_diff(this->psn, psn) > 0 &&
+		    roce_psn_diff(this->psn, last) <= 0)
+			last = roce_psn_add(this->psn, -1);
+	}
+	return last;
+}
+
+static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packet,
+		       const struct roce_resource *resource)
+{
+	u32 index = roce_psn_add(packet->psn, -resource->psn);
+
+	return resource->kind == (packet->info->flags & ROCE_HAS_RESPONSE) &&
+	       index < resource->packets &&
+	       roce_answer_packets(qp, packet) <= resource->packets - index;
+}
+
+/*
+ * The requester went back and asks again, for all of the responses or for the
+ * last ones. It will ask again for later requests as well, so what is left of
+ * those is not sent.
+ */
+static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	struct roce_responder *responder = &qp->responder;
+	u32 last = last_to_acknowledge(responder, packet->psn);
+	struct roce_resource *again;
+	u32 number = responder->taken, left = responder->resource_mask + 1;
+
+	if (!responder->resources)
+		return;
+	do {
+		if (!left--)
+			return;
+		again = nth_resource(responder, --number);
+	} while (!is_part_of(qp, packet, again));
+
+	/* What was sent once is sent again because some of it was lost. */
+	if (again->kind == ROCE_IS_READ &&
+	    roce_psn_diff(again->next_psn, packet->psn) > 0)
+		roce_flow_lost(qp, ROCE_CC_NAK);
+	again->repeated = true;
+	owe_responses(qp, again, packet);
+	if ((s32)(number - responder->answered) < 0)
+		responder->answered = number;
+	while (++number != responder->taken)
+		nth_resource(responder, number)->left = 0;
+	if (responder->ack_due && !owes_nak(responder) &&
+	    roce_psn_diff(responder->ack_psn, last) > 0)
+		responder->ack_psn = last;
+}
+
+/**
+ * roce_answer_again() - a request came that was executed already
+ * @qp: its responder is owned by the caller
+ * @packet: the duplicate; if it is a READ, one that is allowed
+ */
+void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (packet->info->flags & ROCE_HAS_RESPONSE)
+		repeat_responses(qp, packet);
+	else if (!owes_nak(responder))
+		roce_answer_acknowledge(qp, last_to_acknowledge(responder,
+								packet->psn));
+}
+
+/* Send nothing for a while. */
+static void wait(struct roce_responder *responder, u64 nanoseconds)
+{
+	responder->waiting = true;
+	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+static void stall(struct roce_qp *qp, int err)
+{
+	roce_count_stall(qp, err, STALL_NANOSECONDS);
+	qp->responder.stalls++;
+	wait(&qp->responder, STALL_NANOSECONDS);
+}
+
+static u8 read_response_operation(bool first, bool last)
+{
+	if (first)
+		return last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST;
+	return last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE;
+}
+
+static void describe_response(const struct roce_qp *qp,
+			      const struct roce_resource *resource,
+			      struct roce_packet *packet)
+{
+	bool last = resource->left == 1;
+	u8 operation = resource->kind == ROCE_IS_ATOMIC ?
+		       ROCE_ATOMIC_ACKNOWLEDGE :
+		       read_response_operation(resource->begin, last);
+
+	*packet = (struct roce_packet) {
+		.opcode = ROCE_SERVICE_RC | operation,
+		.qpn = qp->attr.dest_qp_num,
+		.psn = resource->next_psn,
+		.payload = last ? resource->length : qp->mtu,
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
+		.msn = resource->msn,
+		.original = resource->original,
+	};
+	packet->info = roce_opcode_info(packet->opcode);
+}
+
+static int add_response(struct roce_qp *qp, const struct roce_resource *resource,
+			const struct roce_packet *packet,
+			struct roce_train *train)
+{
+	struct roce_access access = roce_remote_access(qp, resource->rkey,
+						       resource->address,
+						       packet->payload,
+						       IB_ACCESS_REMOTE_READ);
+	int err;
+
+	err = roce_train_begin_packet(train, packet);
+	if (!err && packet->payload)
+		err = roce_access_read(&access, train);
+	if (!err)
+		err = roce_train_end_packet(train, packet);
+	if (err)
+		roce_train_cancel_packet(train);
+	return err;
+}
+
+static void advance_responses(const struct roce_qp *qp,
+			      struct roce_resource *resource, u32 packets)
+{
+	u32 bytes = min_t(u64, resource->length, (u64)packets * qp->mtu);
+
+	if (packets)
+		resource->begin = false;
+	resource->next_psn = roce_psn_add(resource->next_psn, packets);
+	resource->left -= packets;
+	resource->address += bytes;
+	resource->length -= bytes;
+}
+
+static int fill_response_train(struct roce_qp *qp, struct roce_resource *resource,
+			       struct roce_train *train)
+{
+	while (resource->left) {
+		struct roce_packet packet;
+		int err;
+
+		describe_response(qp, resource, &packet);
+		if (!roce_train_fits(train, roce_packet_size(&packet)))
+			return 0;
+		err = add_response(qp, resource, &packet, train);
+		if (err)
+			return train->packets ? 0 : err;
+		advance_responses(qp, resource, 1);
+	}
+	return 0;
+}
+
+/* Memory that a READ was granted has gone meanwhile. */
+static void revoke_reads(struct roce_qp *qp, u32 psn)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	roce_count(qp, resp_remote_access_errors);
+	responder->answered = responder->taken;
+	owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
+		   psn);
+	responder->failed = true;
+	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+}
+
+/* Send one train of responses. False if the network takes no more. */
+static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
+{
+	struct roce_responder *responder = &qp->responder;
+	bool data = resource->kind == ROCE_IS_READ;
+	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
+	struct roce_resource before = *resource;
+	struct roce_packet packet;
+	struct roce_train train;
+	int err;
+
+	if (turn) {
+		wait(responder, turn);
+		return false;
+	}
+	describe_response(qp, resource, &packet);
+	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
+			      roce_packet_size(&packet));
+	if (!err) {
+		train.data = data;
+		train.limit = roce_flow_train_bytes(qp);
+		err = fill_response_train(qp, resource, &train);
+		if (err)
+			roce_train_drop(&train);
+		else
+			err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av,
+					     &train);
+	}
+	if (err == -EACCES) {
+		revoke_reads(qp, before.next_psn);
+		return true;
+	}
+	if (err == -EAGAIN || err == -ENOMEM) {
+		*resource = before;
+		advance_responses(qp, resource, train.sent);
+		stall(qp, err);
+		return false;
+	}
+	responder->stalls = 0;
+	return true;
+}
+
+static void send_acknowledge(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_packet packet = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.info = roce_opcode_info(ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE),
+		.qpn = qp->attr.dest_qp_num,
+		.psn = responder->ack_psn,
+		.syndrome = responder->ack_syndrome,
+		.msn = responder->msn,
+	};
+	struct roce_train train;
+	int err;
+
+	if (owes_nak(responder))
+		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
+	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
+	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
+	if ((err == -EAGAIN || err == -ENOMEM) &&
+	    responder->stalls < MAX_STALLS) {
+		stall(qp, err);
+		return;
+	}
+	if (err == -EAGAIN)
+		roce_count(qp, tx_dropped_queue_full);
+	responder->stalls = 0;
+	responder->ack_due = false;
+}
+
+/**
+ * roce_answer_send() - send what is owed
+ * @qp: a connected one; its responder is owned by the caller, and does not wait
+ *
+ * BH disabled, RCU read side.
+ *
+ * Return: true if there is more to be sent at once.
+ */
+bool roce_answer_send(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	int trains = TRAINS_PER_STEP;
+	struct roce_resource *next;
+
+	while ((next = next_to_answer(responder)) && trains &&
+	       send_responses(qp, next))
+		trains--;
+	if (responder->waiting)
+		return false;
+	if (next)
+		return true;
+
+	if (responder->ack_due)
+		send_acknowledge(qp);
+	if (responder->failed && !responder->ack_due)
+		roce_qp_set_error(qp, IB_QPS_ERR);
+	return false;
+}
+
+/**
+ * roce_answer_set_resources() - how many READs and atomics the peer may have
+ *	under way changed
+ * @qp: its responder is owned by the caller; attr.max_dest_rd_atomic is set
+ * @resources: as many, rounded up to a power of two and zeroed, NULL if that is
+ *	0; the responder's from now on
+ *
+ * The latest requests stay known, as far as there is room.
+ */
+void roce_answer_set_resources(struct roce_qp *qp,
+			       struct roce_resource *resources)
+{
+	struct roce_responder *responder = &qp->responder;
+	u32 count = resources ? roundup_pow_of_two(qp->attr.max_dest_rd_atomic) : 0;
+	u32 known = responder->resources ? responder->resource_mask + 1 : 0;
+	u32 n;
+
+	for (n = 1; n <= min(known, count); n++)
+		resources[(responder->taken - n) & (count - 1)] =
+			*nth_resource(responder, responder->taken - n);
+	kfree(responder->resources);
+	responder->resources = resources;
+	responder->resource_mask = count - 1;
+	if (responder->taken - responder->answered > count)
+		responder->answered = responder->taken - count;
+}
