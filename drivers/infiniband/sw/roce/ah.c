@@ -33,9 +33,11 @@ static void set_addresses(struct roce_av *av, const struct ib_global_route *grh)
 
 /*
  * The DCB application table of the netdev may give a DSCP a priority; it is the
- * administrator's, and comes before the service level, which is a program's.
+ * administrator's, and comes before the service level, which is a program's. Its
+ * lock is not for contexts that cannot sleep: the connection manager makes the
+ * address handles of its MADs with interrupts off.
  */
-static u8 choose_priority(const struct rdma_ah_attr *attr)
+static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
 {
 #if IS_ENABLED(CONFIG_DCB)
 	struct dcb_app app = {
@@ -45,6 +47,8 @@ static u8 choose_priority(const struct rdma_ah_attr *attr)
 	struct net_device *netdev;
 	u8 priorities = 0;
 
+	if (!gfpflags_allow_blocking(gfp))
+		return attr->sl;
 	rcu_read_lock();
 	netdev = rcu_dereference(attr->grh.sgid_attr->ndev);
 	if (netdev && is_vlan_dev(netdev))
@@ -81,7 +85,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 	av->traffic_class = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: IPDEFTTL;
 	av->service_level = attr->sl;
-	av->priority = choose_priority(attr);
+	av->priority = choose_priority(attr, gfp);
 	av->flow_label = grh->flow_label & FLOW_LABEL_MASK;
 	av->attr = *attr;
 	av->attr.grh.sgid_attr = NULL;
