@@ -17,7 +17,7 @@
 # Variables a caller may set:
 #	LINK_TYPE_A, LINK_TYPE_B	link types of the two sides (roce)
 #	MTU				MTU of the veth pair (1500)
-#	CHECK_TIMEOUT			seconds that one check may take (60, with lockdep 180)
+#	CHECK_TIMEOUT			seconds that one check may take (60; three times that with lockdep)
 
 set -euo pipefail
 
@@ -26,8 +26,13 @@ BUILD=$TEST_DIR/build
 LINK_TYPE_A=${LINK_TYPE_A:-roce}
 LINK_TYPE_B=${LINK_TYPE_B:-roce}
 MTU=${MTU:-1500}
-[[ ! -e /proc/lockdep ]] || : "${CHECK_TIMEOUT:=180}"
 : "${CHECK_TIMEOUT:=60}"
+QP_TIMEOUT=()
+# A kernel that checks everything may pause for longer than retries last.
+if [[ -e /proc/lockdep ]]; then
+	CHECK_TIMEOUT=$((CHECK_TIMEOUT * 3))
+	QP_TIMEOUT=(--timeout 17)
+fi
 
 # The network every script talks about: side A and side B.
 NS_A=roce-test-a NS_B=roce-test-b
@@ -616,7 +621,8 @@ integrity_pair()
 	esac
 	READY=ready_socket pair \
 		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$SOCKET" -- \
-		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$SOCKET" "$@"
+		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$SOCKET" \
+		"${QP_TIMEOUT[@]}" "$@"
 }
 
 # connect rc|uc|ud [-4|-6]: a connection from side A to side B, which does what
