@@ -27,12 +27,13 @@ LINK_TYPE_A=${LINK_TYPE_A:-roce}
 LINK_TYPE_B=${LINK_TYPE_B:-roce}
 MTU=${MTU:-1500}
 : "${CHECK_TIMEOUT:=60}"
-QP_TIMEOUT=()
-# A kernel that checks everything may pause for longer than retries last.
+# An emulated kernel that checks everything is that much slower, and may pause
+# for longer than the retries of a QP with the usual timeout last.
+SLOWNESS=1 SLOW_QP=()
 if [[ -e /proc/lockdep ]]; then
-	CHECK_TIMEOUT=$((CHECK_TIMEOUT * 3))
-	QP_TIMEOUT=(--timeout 17)
+	SLOWNESS=3 SLOW_QP=(--timeout 17 --seconds 90)
 fi
+CHECK_TIMEOUT=$((CHECK_TIMEOUT * SLOWNESS))
 
 # The network every script talks about: side A and side B.
 NS_A=roce-test-a NS_B=roce-test-b
@@ -622,7 +623,7 @@ integrity_pair()
 	READY=ready_socket pair \
 		"$BUILD/integrity" --dev "$DEV_A" --gid "$ga" --listen "$SOCKET" -- \
 		"$BUILD/integrity" --dev "$DEV_B" --gid "$gb" --connect "$SOCKET" \
-		"${QP_TIMEOUT[@]}" "$@"
+		"${SLOW_QP[@]}" "$@"
 }
 
 # connect rc|uc|ud [-4|-6]: a connection from side A to side B, which does what
@@ -686,6 +687,18 @@ traffic_flows()
 	n=$(a cat "/sys/class/net/$VETH_A/statistics/tx_packets")
 	nap 0.2
 	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
+}
+
+# background_traffic ARGS...: integrity_pair goes on, as process TRAFFIC, for a
+# minute or what the arguments say. Its QPs retry for more than a second: there
+# are seven timeouts of 67 ms, and the later ones are longer.
+background_traffic()
+{
+	integrity_pair -4 --ops mix --sizes 5000 --qps 2 --flags bidir \
+		--count 10000000 --bytes 4000m --seconds 60 "$@" >"$TMP/traffic" 2>&1 &
+	# shellcheck disable=SC2034 # for the caller
+	TRAFFIC=$!
+	wait_for 20 traffic_flows
 }
 
 # perftest PROGRAM [-4|-6] ARGS...: the family is that of the GIDs; the two

@@ -26,7 +26,8 @@ dropped() { b tc -s qdisc show dev "$VETH_B" | sed -n 's/.*dropped \([0-9]*\).*/
 mixed()
 {
 	integrity_pair "$@" --ops all --sizes 100,5000,60000 --layouts odd,uneven \
-		--qps 2 --flags bidir --count 27 --depth 8 --seconds 50
+		--qps 2 --flags bidir --count $((27 / SLOWNESS)) --depth 8 \
+		--seconds $((50 * SLOWNESS))
 }
 
 single_packets

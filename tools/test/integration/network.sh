@@ -21,24 +21,14 @@ find_gids()
 	printf -v "GID${1}_B" %s "$(gid_index "$DEV_B" "$NS_B" "$1")"
 }
 
-# traffic_start BYTES: in the background, as TRAFFIC. Its QPs retry for more than
-# a second: their timeout is 67 ms, there are seven, and the later ones are longer.
-traffic_start()
-{
-	find_gids 4
-	integrity_pair -4 --ops mix --sizes 5000 --qps 2 --flags bidir \
-		--count 10000000 --bytes "$1" --seconds 60 >"$TMP/traffic" 2>&1 &
-	TRAFFIC=$!
-	wait_for 20 traffic_flows
-}
-
 # outlasts COMMAND...: the command, again and again, while bytes are on their
 # way that all have to arrive
 outlasts()
 {
 	local times=0
 
-	traffic_start 20m
+	find_gids 4
+	background_traffic --bytes 20m
 	while kill -0 "$TRAFFIC" 2>/dev/null; do
 		"$@"
 		times=$((times + 1))
@@ -53,7 +43,8 @@ outlasts()
 # requests end with the error that says so.
 breaks()
 {
-	traffic_start 4000m
+	find_gids 4
+	background_traffic
 	"$@"
 	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
 	found 'transport retry counter exceeded' <"$TMP/traffic" || { cat "$TMP/traffic"; return 1; }
