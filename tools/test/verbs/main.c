@@ -21,6 +21,7 @@ static const struct {
 } groups[] = {
 	{ "limits", test_limits },
 	{ "objects", test_objects },
+	{ "in_flight", test_in_flight },
 	{ "regions", test_regions },
 	{ "windows", test_windows },
 	{ "dmabuf", test_dmabuf },

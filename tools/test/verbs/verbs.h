@@ -105,6 +105,7 @@ void test_shared_receive_queues(void);
 void test_datagrams(void);
 void test_multicast(void);
 void test_objects(void);
+void test_in_flight(void);
 void test_counters(void);
 
 #endif
