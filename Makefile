@@ -27,6 +27,9 @@ $(KDIR):
 demo:
 	@tools/demo
 
+demo-incast:
+	@tools/demo_incast $(INCAST)
+
 kunit:
 	@tools/kunit
 
@@ -52,6 +55,7 @@ help:
 	@echo
 	@echo 'In a virtual machine; everything these need, they fetch and build themselves:'
 	@echo 'make demo      two hosts, one link, RDMA between them'
+	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
 	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock)'
 	@echo 'make kunit     the KUnit suites'
 	@echo 'make check     build matrix, lint, KUnit, integration, interop, smoke'
@@ -61,4 +65,4 @@ help:
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install clean demo kunit check soak lint bench vm help
+.PHONY: all modules install clean demo demo-incast kunit check soak lint bench vm help

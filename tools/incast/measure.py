@@ -1,0 +1,314 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""An incast, inside the VM: senders -> bridge -> a slow port -> one receiver.
+
+The port has a rate, a shallow buffer and RED with ECN. The same script of flows
+runs with each stack: they join one after the other, all send for a while, the
+last one joins later, and the first one leaves before the others. What devices and
+the port count is read periodically. Prints JSON; report.py says what it means.
+"""
+import argparse
+import ctypes
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+MTU = 4200
+MESSAGE = 65536
+OUTSTANDING = 4
+SWITCH = "incast-switch"
+RECEIVER = "incast-receiver"
+PORT = "port"
+
+# DCQCN's times are those of 40 Gbit/s and 50 us. The port here is slower by three
+# orders of magnitude, so they are stretched; the increases are those of ConnectX.
+DCQCN = {
+    "rpg_time_reset": 20000,
+    "rate_reduce_monitor_period": 20000,
+    "dce_tcp_rtt": 20000,
+    "min_packets_per_period": 3,
+    "rpg_ai_rate": 1,
+    "rpg_hai_rate": 5,
+    "rate_to_set_on_first_cnp": 5,
+}
+CNP_INTERVAL = 4000
+
+COUNTERS = {
+    "roce": ("tx_packets", "retransmitted_packets", "local_ack_timeout_err",
+             "rp_cnp_handled"),
+    "rxe": ("sent_pkts", "completer_retry_err"),
+}
+RECEIVER_COUNTERS = {
+    "roce": ("np_ecn_marked_roce_packets", "np_cnp_sent"),
+    "rxe": (),
+}
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, text=True,
+                          stdout=subprocess.PIPE, **options).stdout
+
+
+def batch(program, namespace, lines):
+    run(program, "-n", namespace, "-batch", "-", input="\n".join(lines) + "\n")
+
+
+def device(kind, index):
+    return f"{kind}_{index}"
+
+
+def one_cpu(namespace, netdev):
+    """veth hands a packet to the CPU that sends it, and a QP may send on any: packets
+    of the same flow would overtake each other, as they do on no cable."""
+    run("ip", "netns", "exec", namespace, "sh", "-c",
+        f"echo 1 >/sys/class/net/{netdev}/queues/rx-0/rps_cpus")
+
+
+def build_network(senders, mbit):
+    for name in [SWITCH, RECEIVER] + [f"incast-{i}" for i in range(senders)]:
+        run("ip", "netns", "add", name)
+    batch("ip", SWITCH, [f"link add br0 mtu {MTU} type bridge", "link set br0 up"])
+    hosts = [(f"incast-{i}", f"in{i}", 10 + i) for i in range(senders)]
+    for namespace, port, number in hosts + [(RECEIVER, PORT, 1)]:
+        batch("ip", namespace, [
+            f"link add eth0 mtu {MTU} type veth peer name {port} mtu {MTU} netns {SWITCH}",
+            f"addr add 10.98.0.{number}/24 dev eth0",
+            "link set lo up", "link set eth0 up"])
+        batch("ip", SWITCH, [f"link set {port} master br0 up"])
+        one_cpu(namespace, "eth0")
+        one_cpu(SWITCH, port)
+    # A burst below 64 KB: a train is cut in front of RED.
+    batch("tc", SWITCH, [
+        f"qdisc add dev {PORT} root handle 1: tbf rate {mbit}mbit burst 50000 limit 10000000",
+        f"qdisc add dev {PORT} parent 1:1 handle 10: red limit 300000 min 8400 max 210000 "
+        f"avpkt 4200 burst 3 probability 0.4 bandwidth {mbit}mbit ecn nodrop"])
+
+
+def gid_index(name, address):
+    folder = f"/sys/class/infiniband/{name}/ports/1"
+    wanted = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(
+        *map(int, address.split(".")))
+    for attempt in range(100):
+        for index in range(16):
+            try:
+                gid = open(f"{folder}/gids/{index}").read().strip()
+                kind = open(f"{folder}/gid_attrs/types/{index}").read().strip()
+            except OSError:
+                continue
+            if gid == wanted and kind == "RoCE v2":
+                return index
+        time.sleep(0.1)
+    sys.exit(f"{name} has no GID for {address}")
+
+
+def add_links(kind, senders):
+    gids = []
+    for i in range(senders):
+        run("ip", "netns", "exec", f"incast-{i}", "rdma", "link", "add",
+            device(kind, i), "type", kind, "netdev", "eth0")
+        gids.append(gid_index(device(kind, i), f"10.98.0.{10 + i}"))
+    run("ip", "netns", "exec", RECEIVER, "rdma", "link", "add",
+        device(kind, "r"), "type", kind, "netdev", "eth0")
+    return gids, gid_index(device(kind, "r"), "10.98.0.1")
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{value}\n")
+
+
+def set_algorithm(algorithm, senders):
+    for i in [*range(senders), "r"]:
+        folder = f"/sys/class/infiniband/{device('roce', i)}/cc"
+        write(f"{folder}/algorithm", algorithm)
+        for name, value in DCQCN.items():
+            write(f"{folder}/dcqcn/{name}", value)
+        write(f"{folder}/np/min_time_between_cnps", CNP_INTERVAL)
+
+
+class Queue:
+    """What the qdiscs of the port say, by netlink."""
+
+    GETQDISC, DUMP, DONE = 38, 0x300, 3
+    STATS2, BASIC, QUEUE, XSTATS = 7, 1, 3, 4
+
+    def __init__(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open("/proc/self/ns/net", "rb") as here, \
+                open(f"/run/netns/{SWITCH}", "rb") as there:
+            if libc.setns(there.fileno(), 0):
+                sys.exit("setns failed")
+            self.index = socket.if_nametoindex(PORT)
+            self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+            libc.setns(here.fileno(), 0)
+
+    @staticmethod
+    def attributes(data):
+        found = {}
+        while len(data) >= 4:
+            length, kind = struct.unpack_from("HH", data)
+            found[kind & 0x3fff] = data[4:length]
+            data = data[(length + 3) & ~3:]
+        return found
+
+    def read(self):
+        """Bytes waiting, bytes sent, packets dropped, packets marked"""
+        self.socket.send(struct.pack("IHHII", 36, self.GETQDISC, 0x301, 0, 0) +
+                         struct.pack("BxHiIII", 0, 0, self.index, 0, 0, 0))
+        red = None
+        while True:
+            data = self.socket.recv(65536)
+            while len(data) >= 16:
+                length, kind = struct.unpack_from("IH", data)
+                if kind == self.DONE:
+                    return red
+                index, handle = struct.unpack_from("iI", data, 20)
+                if index == self.index and handle == 0x100000:
+                    red = self.parse(data[36:length])
+                data = data[(length + 3) & ~3:]
+
+    def parse(self, data):
+        found = self.attributes(data)
+        stats = self.attributes(found[self.STATS2])
+        sent = struct.unpack_from("Q", stats[self.BASIC])[0]
+        backlog, drops = struct.unpack_from("4xII", stats[self.QUEUE])
+        marked = struct.unpack_from("12xI", stats[4])[0]
+        return backlog, sent, drops, marked
+
+
+class Recorder(threading.Thread):
+    """Reads the queue every 20 ms, and counters every 100 ms."""
+
+    def __init__(self, kind, senders):
+        super().__init__(daemon=True)
+        self.files = [[self.counter(device(kind, i), name) for name in COUNTERS[kind]]
+                      for i in range(senders)]
+        self.files.append([self.counter(device(kind, "r"), name)
+                           for name in RECEIVER_COUNTERS[kind]])
+        self.queue = Queue()
+        self.samples, self.backlog = [], []
+        self.stop = threading.Event()
+        self.begin = time.monotonic()
+
+    @staticmethod
+    def counter(name, counter):
+        return f"/sys/class/infiniband/{name}/ports/1/hw_counters/{counter}"
+
+    @staticmethod
+    def read_file(path):
+        with open(path, "rb", buffering=0) as file:
+            return int(file.read(32))
+
+    def run(self):
+        tick = 0
+        while not self.stop.is_set():
+            backlog, sent, drops, marked = self.queue.read()
+            now = time.monotonic() - self.begin
+            self.backlog.append((round(now, 4), backlog))
+            if tick % 5 == 0:
+                self.samples.append({
+                    "time": now, "sent": sent, "drops": drops, "marked": marked,
+                    "flows": [[self.read_file(path) for path in files]
+                              for files in self.files]})
+            tick += 1
+            self.stop.wait(0.02)
+
+
+class Flow:
+    """One sender: a pair of perftest programs. The flow runs for its duration."""
+
+    def __init__(self, kind, index, gid, receiver_gid, seconds):
+        common = ["ib_write_bw", "-F", "-D", str(seconds), "-f", "1", "-s", str(MESSAGE),
+                  "-t", str(OUTSTANDING), "-p", str(18600 + index), "--report_gbits",
+                  "-u", "18", "-m", "4096"]
+        self.server = self.start(RECEIVER, common + ["-d", device(kind, "r"),
+                                                     "-x", str(receiver_gid)])
+        self.client_command = common + ["-d", device(kind, index), "-x", str(gid), "10.98.0.1"]
+        self.namespace = f"incast-{index}"
+        self.client = None
+        self.seconds = seconds
+
+    @staticmethod
+    def start(namespace, command):
+        return subprocess.Popen(["ip", "netns", "exec", namespace, *command], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def join(self):
+        self.client = self.start(self.namespace, self.client_command)
+
+    def result(self):
+        """Gbit/s as the program sees it, 0 if it failed, and what it said then"""
+        try:
+            output, _ = self.client.communicate(timeout=60)
+            self.server.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.client.kill()
+            self.server.kill()
+            return 0, "does not end"
+        rows = [line.split() for line in output.splitlines()
+                if line.split()[:1] == [str(MESSAGE)]]
+        if self.client.returncode or not rows:
+            return 0, output[-400:]
+        return float(rows[-1][3]), ""
+
+
+def measure(kind, label, options, gids, receiver_gid):
+    senders = options.senders
+    # The first one leaves early, and the last one joins late.
+    step, length = options.seconds / 3, options.seconds
+    joins = [0.7 * i for i in range(senders - 1)] + [step]
+    leaves = [2 * step] + [length] * (senders - 1)
+    flows = [Flow(kind, i, gids[i], receiver_gid, max(4, round(leaves[i] - joins[i])))
+             for i in range(senders)]
+    time.sleep(2)
+    recorder = Recorder(kind, senders)
+    recorder.start()
+    for i in range(senders):
+        time.sleep(max(0, joins[i] - (time.monotonic() - recorder.begin)))
+        flows[i].join()
+    results = [flow.result() for flow in flows]
+    recorder.stop.set()
+    recorder.join()
+    return {"label": label, "kind": kind, "counters": COUNTERS[kind],
+            "receiver_counters": RECEIVER_COUNTERS[kind],
+            "seconds": [flow.seconds for flow in flows],
+            "gbits": [result[0] for result in results],
+            "errors": [result[1] for result in results],
+            "samples": recorder.samples, "backlog": recorder.backlog}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="an incast inside the VM")
+    parser.add_argument("--senders", type=int, default=4)
+    parser.add_argument("--mbit", type=int, default=30, help="rate of the port")
+    parser.add_argument("--seconds", type=int, default=30, help="of each run")
+    parser.add_argument("--stacks", default="dcqcn,none,rxe")
+    options = parser.parse_args()
+    if options.senders < 2 or options.senders > 32:
+        parser.error("2 to 32 senders")
+
+    build_network(options.senders, options.mbit)
+    runs = []
+    links = None
+    for label in options.stacks.split(","):
+        kind = "rxe" if label == "rxe" else "roce"
+        if links is None or links[0] != kind:
+            for i in [*range(options.senders), "r"] if links else []:
+                run("rdma", "link", "delete", device(links[0], i))
+            links = kind, add_links(kind, options.senders)
+        if kind == "roce":
+            set_algorithm(label, options.senders)
+        print(f"{label}: {options.seconds} s ...", file=sys.stderr)
+        runs.append(measure(kind, label, options, *links[1]))
+    json.dump({"senders": options.senders, "mbit": options.mbit, "message": MESSAGE,
+               "packet": 4096 + 58, "payload": 4096, "runs": runs}, sys.stdout)
+    print()
+
+
+if __name__ == "__main__":
+    main()
