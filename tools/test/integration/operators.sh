@@ -146,7 +146,7 @@ srqs()
 
 	a ibv_srq_pingpong -d "$DEV_A" -g "$GID4_A" >"$TMP/pingpong" 2>&1 &
 	pid=$!
-	wait_for 20 has "rdma resource" "dev $DEV_A srqn .*lqpn .*pid $pid " \
+	wait_for 20 has "rdma resource" "dev $DEV_A srqn [0-9]+ type BASIC lqpn [0-9]+-[0-9]+ pdn " \
 		rdma resource show srq || rc=1
 	kill "$pid" || rc=1
 	((rc == 0)) || { rdma resource show srq; cat "$TMP/pingpong"; }
