@@ -23,7 +23,7 @@ for trains in off on; do
 		netem "$NS_B" "$VETH_B" $bad
 		for family in -4 -6; do
 			check "RC, segmentation offload $trains, $bad, IPv${family#-}" \
-				integrity_pair $family --ops send,write,read,mix \
+				integrity_pair $family --ops send,write,read,all \
 				--sizes 0,100,mtu+1,60000 --layouts odd,uneven \
 				--qps 4 --flags bidir --count 70 \
 				--seconds 300
