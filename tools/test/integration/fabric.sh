@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# After SONiC's RoCEv2 test plan, with a Linux bridge as the switch: TC1 without
+# congestion, TC3 an incast under DCQCN, TC6 fairness. The witness is tshark, on
+# single packets at the receiver's port: what it saw and what devices counted are
+# equal. A deep buffer stands in for PFC.
+
+MTU=4200
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+NS_C=roce-test-c NS_SWITCH=roce-test-switch
+DEV_C=roce_c
+MBIT=20
+
+# host NAMESPACE VETH PORT ADDRESS
+host()
+{
+	NAMESPACES+=("$1")
+	ip netns add "$1"
+	ip link add "$2" mtu $MTU netns "$1" type veth peer name "$3" mtu $MTU netns $NS_SWITCH
+	ip -n $NS_SWITCH link set "$3" master br0 up
+	address "$1" "$2" "$4/24" "fd00:99::${4##*.}/64"
+	# As on a cable, nothing overtakes: veth hands a packet to the CPU that sends it.
+	ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/queues/rx-0/rps_cpus"
+	ip netns exec $NS_SWITCH sh -c "echo 1 >/sys/class/net/$3/queues/rx-0/rps_cpus"
+	ip netns exec "$1" ethtool -K "$2" tx-udp-segmentation off gso off >/dev/null
+}
+
+NAMESPACES+=("$NS_SWITCH")
+ip netns add $NS_SWITCH
+ip -n $NS_SWITCH link add br0 mtu $MTU type bridge
+ip -n $NS_SWITCH link set br0 up
+host "$NS_A" "$VETH_A" pa "$IP4_A"
+host "$NS_B" "$VETH_B" pb "$IP4_B"
+host "$NS_C" vc pc 10.99.0.3
+link_pair
+link_add "$DEV_C" roce vc "$NS_C" || die "no link on the third host"
+GID4_C=$GID4
+
+slow_port()
+{
+	ip netns exec $NS_SWITCH tc -batch - <<-END
+		qdisc add dev pb root handle 1: tbf rate ${MBIT}mbit burst 50000 limit 10000000
+		qdisc add dev pb parent 1:1 handle 10: red limit 4000000 min 8400 max 210000 avpkt 4200 burst 3 probability 0.4 bandwidth ${MBIT}mbit ecn nodrop
+	END
+}
+
+# Times for a port that is a thousand times slower than what DCQCN was made for
+stretch()
+{
+	local folder=/sys/class/infiniband/$1/cc file
+
+	for file in rpg_time_reset rate_reduce_monitor_period dce_tcp_rtt; do
+		echo 20000 >"$folder/dcqcn/$file"
+	done
+	echo 3 >"$folder/dcqcn/min_packets_per_period"
+	echo 1 >"$folder/dcqcn/rpg_ai_rate"
+	echo 5 >"$folder/dcqcn/rpg_hai_rate"
+	echo 4000 >"$folder/np/min_time_between_cnps"
+}
+
+# serve PORT ARGS...: the receiver of one flow
+serve()
+{
+	local port=$1
+	shift
+
+	ip netns exec "$NS_B" ib_write_bw -F -d "$DEV_B" -x "$GID4_B" -p "$port" -u 18 -s 65536 -t 2 "$@" \
+		>"$TMP/server.$port" 2>&1 &
+	wait_for 20 ready_tcp "$port" $!
+}
+
+# send NAMESPACE DEVICE GID PORT ARGS...
+send()
+{
+	local ns=$1 device=$2 gid=$3 port=$4
+	shift 4
+
+	ip netns exec "$ns" ib_write_bw -F -d "$device" -x "$gid" -p "$port" \
+		-u 18 -s 65536 -t 2 "$@" "$IP4_B" >"$TMP/client.$port" 2>&1
+}
+
+# What tshark says of each packet: direction, ECN, DSCP, opcode
+dissect()
+{
+	expect "packets that tcpdump missed" 0 \
+		"$(grep -c '^[1-9].* dropped by kernel' "$TMP/b.pcap.err" || true)"
+	tshark -n -r "$TMP/b.pcap" -T fields -e ip.src -e ip.dsfield.ecn \
+		-e ip.dsfield.dscp -e infiniband.bth.opcode >"$TMP/packets" 2>/dev/null
+}
+
+# packets CONDITION: how many, as awk sees them
+packets() { awk -v b="$IP4_B" "$1 { n++ } END { print n + 0 }" "$TMP/packets"; }
+
+DATA='$1 != b && $4 != 129'
+ACKS='$1 == b && $4 == 17'
+CNPS='$4 == 129'
+
+# growth DEVICE NAME: since the phase began
+growth()
+{
+	echo $(($(counter "$1" "$2") - $(value_of "$2" "$(<"$TMP/$1")")))
+}
+
+begin_phase()
+{
+	local device
+
+	for device in "$DEV_A" "$DEV_B" "$DEV_C"; do
+		counters "$device" >"$TMP/$device"
+	done
+	capture "$TMP/b.pcap" "$NS_B" "$VETH_B" -s 100
+}
+
+nothing_lost()
+{
+	local device name
+
+	for device in "$DEV_A" "$DEV_C"; do
+		for name in retransmitted_packets packet_seq_err local_ack_timeout_err; do
+			expect "$name of $device" 0 "$(growth "$device" "$name")"
+		done
+	done
+}
+
+no_congestion()
+{
+	begin_phase
+	serve 18515 -n 60
+	send "$NS_A" "$DEV_A" "$GID4_A" 18515 -n 60
+	capture_end
+	dissect
+	nothing_lost
+	expect "data packets at the receiver" "$(growth "$DEV_A" tx_packets)" "$(packets "$DATA")"
+	expect "of them with ECT(0)" "$(packets "$DATA")" "$(packets "$DATA && \$2 == 2")"
+	expect "acknowledgments" "$(growth "$DEV_B" tx_packets)" "$(packets "$ACKS")"
+	expect "of them not ECN-capable" "$(packets "$ACKS")" "$(packets "$ACKS && \$2 == 0")"
+	expect "marks" 0 "$(growth "$DEV_B" np_ecn_marked_roce_packets)"
+	expect "CNPs" 0 "$(packets "$CNPS")"
+}
+check "TC1: without congestion no loss, no mark, no CNP; packets are counted right" no_congestion
+
+incast()
+{
+	local before_a before_c a c most
+
+	begin_phase
+	serve 18515 -D 12
+	serve 18516 -D 12
+	send "$NS_A" "$DEV_A" "$GID4_A" 18515 -D 12 &
+	send "$NS_C" "$DEV_C" "$GID4_C" 18516 -D 12 &
+	nap 7
+	before_a=$(counter "$DEV_A" tx_packets) before_c=$(counter "$DEV_C" tx_packets)
+	nap 4
+	a=$(($(counter "$DEV_A" tx_packets) - before_a))
+	c=$(($(counter "$DEV_C" tx_packets) - before_c))
+	wait_for 20 eval '! pgrep -x ib_write_bw'
+	capture_end
+	most=$((a > c ? a : c))
+	echo "$a $c $most" >"$TMP/shares"
+	dissect
+	nothing_lost
+	expect "packets with CE" "$(growth "$DEV_B" np_ecn_marked_roce_packets)" \
+		"$(packets "\$2 == 3")"
+	expect "CNPs on the wire" "$(growth "$DEV_B" np_cnp_sent)" "$(packets "$CNPS")"
+	expect "CNPs handled" "$(packets "$CNPS")" \
+		$(($(growth "$DEV_A" rp_cnp_handled) + $(growth "$DEV_C" rp_cnp_handled)))
+	expect "CNPs with DSCP 48 and not ECN-capable" "$(packets "$CNPS")" \
+		"$(packets "$CNPS && \$2 == 0 && \$3 == 48")"
+	(($(packets "\$2 == 3") > 10 && $(packets "$CNPS") > 10))
+	echo "$(packets "\$2 == 3") of $(packets "$DATA") packets marked, $(packets "$CNPS") CNPs"
+	# Packets in four seconds, of 4154 bytes: at least 85% of the port
+	(((a + c) * 4154 * 8 / 4 >= MBIT * 850000))
+}
+slow_port
+stretch "$DEV_A"
+stretch "$DEV_B"
+stretch "$DEV_C"
+check "TC3: an incast: nothing is lost; marks and CNPs are those on the wire" incast
+note "$(tail -1 "$TMP/check.out")"
+
+fair()
+{
+	local a c most
+
+	read -r a c most <"$TMP/shares"
+	echo "$a and $c packets"
+	(((most - a) * 100 < 30 * most && (most - c) * 100 < 30 * most))
+}
+check "TC6: rates of the two senders differ by less than 30%" fair
+note "$(tail -1 "$TMP/check.out")"
+finish
