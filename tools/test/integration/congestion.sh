@@ -204,7 +204,7 @@ control algorithm dcqcn
 
 # --- pacing --------------------------------------------------------------
 
-# One marked packet sets the rate, and nothing changes it for some seconds.
+# One marked packet sets the rate, and the target is not raised for ten seconds.
 mark_one()
 {
 	a nft -f - <<-END
@@ -225,6 +225,7 @@ paced()
 	dcqcn rate_to_set_on_first_cnp "$rate"
 	dcqcn rpg_time_reset 131071
 	dcqcn rpg_threshold 31
+	dcqcn min_packets_per_period 255
 	dcqcn rpg_byte_reset 0
 	mark_one
 	writes 8 -t 4 >/dev/null &
