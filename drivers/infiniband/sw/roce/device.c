@@ -272,11 +272,13 @@ static struct roce_device *new_device(struct net_device *netdev)
 	dev->send = roce_send;
 	dev->port_state = port_state(netdev);
 	if (roce_parent_create(dev))
-		goto destroy_table;
+		goto destroy_cc;
 	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
 	set_attributes(dev);
 	return dev;
 
+destroy_cc:
+	roce_cc_device_destroy(dev);
 destroy_table:
 	roce_key_table_destroy(dev);
 free_counters:
