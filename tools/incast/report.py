@@ -202,8 +202,9 @@ def picture(runs, path):
         for flow in run.flows:
             script.append(block(f"rate_{column}_{flow}", rates(run, flow)))
         script.append(block(f"queue_{column}", [(t, b / 1000) for t, b in run.backlog]))
-        cnps = [(s["time"], sum(run.counter(s, f, CNPS) for f in run.flows)
-                 if run.is_roce else 0) for s in run.samples]
+        cnps = [(s["time"], sum(run.counter(s, f, CNPS) - run.counter(run.samples[0], f, CNPS)
+                                for f in run.flows) if run.is_roce else 0)
+                for s in run.samples]
         script.append(block(f"cnps_{column}", cnps))
     end = max(run.samples[-1]["time"] for run in runs)
     most = max(y for run in runs for f in run.flows for _, y in rates(run, f))
