@@ -4,6 +4,7 @@
  * a mark makes the receiver send a CNP, a CNP slows down what the sender sends,
  * be it requests or READ responses, and the pacer keeps the rate.
  */
+#include <linux/unaligned.h>
 #include <net/inet_ecn.h>
 #include <net/udp.h>
 
@@ -222,8 +223,8 @@ static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
 			wire->ends[0].qp->ibqp.qp_num);
 	KUNIT_EXPECT_EQ(test, memcmp(packet + 8, zeros, 4), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(packet + 12, zeros, 16), 0);
-	KUNIT_EXPECT_EQ(test, *(__le32 *)(packet + 28),
-			fixture_icrc(ip, captured->len));
+	KUNIT_EXPECT_EQ(test, get_unaligned_le32(packet + 28),
+			le32_to_cpu(fixture_icrc(ip, captured->len)));
 	kfree_skb(captured);
 }
 
