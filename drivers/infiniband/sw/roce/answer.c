@@ -233,7 +233,7 @@ static void wait(struct roce_responder *responder, u64 nanoseconds)
 {
 	responder->waiting = true;
 	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
-		      HRTIMER_MODE_REL_SOFT);
+		      ROCE_WAIT_MODE);
 }
 
 static void stall(struct roce_qp *qp, int err)

@@ -415,6 +415,12 @@ void roce_requester_stop(struct roce_qp *qp);
 /* completer.c */
 void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb);
 
+/*
+ * A wait ends on the CPU where it began: what a QP sends from two CPUs may
+ * overtake itself, since backlogs and queues of netdevs are each CPU's own.
+ */
+#define ROCE_WAIT_MODE		HRTIMER_MODE_REL_PINNED_SOFT
+
 /* Requests that are answered by responses, rather than acknowledged */
 #define ROCE_HAS_RESPONSE	(ROCE_IS_READ | ROCE_IS_ATOMIC | \
 				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)

@@ -811,7 +811,7 @@ void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 		return;
 	requester->waiting = true;
 	hrtimer_start(&requester->wait_timer, ns_to_ktime(nanoseconds),
-		      HRTIMER_MODE_REL_SOFT);
+		      ROCE_WAIT_MODE);
 }
 
 static void ack_timer_fired(struct timer_list *timer)
@@ -835,7 +835,7 @@ void roce_requester_init(struct roce_qp *qp)
 	roce_engine_init(&requester->engine, &requester_ops);
 	spin_lock_init(&requester->post_lock);
 	hrtimer_setup(&requester->wait_timer, wait_is_over, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_SOFT);
+		      ROCE_WAIT_MODE);
 	timer_setup(&requester->ack_timer, ack_timer_fired, 0);
 }
 

@@ -659,7 +659,7 @@ static bool flush(struct roce_qp *qp)
 	else if (roce_qp_is_user(qp))
 		hrtimer_start(&responder->wait_timer,
 			      ns_to_ktime(FLUSH_INTERVAL),
-			      HRTIMER_MODE_REL_SOFT);
+			      ROCE_WAIT_MODE);
 	return false;
 }
 
@@ -707,7 +707,7 @@ int roce_responder_init(struct roce_qp *qp)
 	roce_engine_init(&responder->engine, &responder_ops);
 	spin_lock_init(&responder->post_lock);
 	hrtimer_setup(&responder->wait_timer, wait_is_over, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_SOFT);
+		      ROCE_WAIT_MODE);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
 						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
