@@ -11,6 +11,10 @@
 build
 ns_pair
 link_pair
+# An ARP request that finds the link down is repeated after a second otherwise:
+# two of them in a row are more than retries outlast.
+a sysctl -qw "net.ipv4.neigh.$VETH_A.retrans_time_ms=100"
+b sysctl -qw "net.ipv4.neigh.$VETH_B.retrans_time_ms=100"
 
 # find_gids FAMILY: their indices change with the network
 find_gids()
