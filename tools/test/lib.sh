@@ -547,7 +547,7 @@ built()
 
 	for program in integrity verbs hostile_rings member train_send connection performance; do
 		[[ -x $BUILD/$program ]] || return
-		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,multicast,wire,operators} \
+		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,rings,multicast,wire,operators} \
 			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return
 	done
 }

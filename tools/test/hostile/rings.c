@@ -7,59 +7,27 @@
  * of somebody else must go on working.
  *
  *	hostile_rings DEVICE GID_INDEX [--rounds N] [--threads N] [--seed N]
- *
- * The rings are found by looking over libibverbs' shoulder: this program's own
- * mmap() notes what was mapped from the uverbs file.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
-#include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_rxe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util.h"
 #include "rdma.h"
+#include "user_rings.h"
 
-#define MAX_RINGS 16
 #define BUF_SIZE 65536
 #define MAX_PAUSE_US 300
 
-struct ring {
-	struct rxe_queue_buf *buf;
-	size_t size;
-};
-
-static struct ring rings[MAX_RINGS];
-static unsigned int nr_rings;
-static bool recording;
 static volatile bool stop;
 static struct port port;
 static uint64_t seed = 1;
 static unsigned int rounds = 3000, threads = 2;
-
-/* Overrides libc's: shared mappings made while recording are rings. */
-void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
-{
-	void *p = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
-
-	if (recording && fd >= 0 && flags & MAP_SHARED && p != MAP_FAILED &&
-	    nr_rings < MAX_RINGS)
-		rings[nr_rings++] = (struct ring){ p, len };
-	return p;
-}
-
-/* The name that libraries built for large files use. */
-void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
-{
-	return mmap(addr, len, prot, flags, fd, offset);
-}
 
 struct victim {
 	struct ibv_pd *pd;
@@ -126,14 +94,14 @@ static void victim_create(struct victim *v)
 			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	fill_ah_attr(&attr, &port, &path);
 	v->ah = ibv_create_ah(v->pd, &attr);
-	recording = true;
+	record_rings();
 	v->cq = ibv_create_cq(port.ctx, 63, NULL, NULL, 0);
 	if (!v->mr || !v->ah || !v->cq)
 		die_errno(errno, "MR, AH or CQ");
 	v->qp[0] = make_qp(v, IBV_QPT_RC);
 	v->qp[1] = make_qp(v, IBV_QPT_RC);
 	v->ud = make_qp(v, IBV_QPT_UD);
-	recording = false;
+	record_rings_end();
 	connect_all(v);
 }
 
@@ -149,31 +117,6 @@ static void victim_destroy(struct victim *v)
 	if (err)
 		die("an object of the hostile process cannot be destroyed");
 	free(v->buf);
-}
-
-/* An empty POST_SEND, as librxe's doorbell is. */
-static int ring_doorbell(struct ibv_qp *qp, uint32_t wr_count,
-			 uint32_t sge_count, uint32_t wqe_size)
-{
-	struct ib_uverbs_post_send_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		__u64 response;
-		__u32 qp_handle, wr_count, sge_count, wqe_size;
-	} __attribute__((packed)) cmd = {
-		.hdr = {
-			.command = IB_USER_VERBS_CMD_POST_SEND,
-			.in_words = sizeof(cmd) / 4,
-			.out_words = 1,
-		},
-		.response = (uintptr_t)&resp,
-		.qp_handle = qp->handle,
-		.wr_count = wr_count,
-		.sge_count = sge_count,
-		.wqe_size = wqe_size,
-	};
-
-	return write(port.ctx->cmd_fd, &cmd, sizeof(cmd)) < 0 ? errno : 0;
 }
 
 static uint64_t interesting(uint64_t *rnd)
@@ -262,7 +205,7 @@ static void craft_send(struct rxe_send_wqe *wqe, struct victim *v, uint64_t *rnd
 	}
 }
 
-static uint32_t ring_mask(const struct ring *ring)
+static uint32_t ring_mask(const struct user_ring *ring)
 {
 	/* The header may be scribbled over: go by the mapping's size. */
 	uint32_t elem = 1u << (ring->buf->log2_elem_size & 15);
@@ -273,7 +216,7 @@ static uint32_t ring_mask(const struct ring *ring)
 	return n ? n - 1 : 0;
 }
 
-static void post_crafted(struct victim *v, struct ring *ring, struct ibv_qp *qp,
+static void post_crafted(struct victim *v, struct user_ring *ring, struct ibv_qp *qp,
 			 uint64_t *rnd)
 {
 	uint32_t shift = ring->buf->log2_elem_size & 15;
@@ -289,7 +232,7 @@ static void post_crafted(struct victim *v, struct ring *ring, struct ibv_qp *qp,
 	ring_doorbell(qp, 0, 0, sizeof(struct rxe_send_wqe));
 }
 
-static void scribble(struct ring *ring, uint64_t *rnd)
+static void scribble(struct user_ring *ring, uint64_t *rnd)
 {
 	uint64_t r = next_random(rnd);
 	uint32_t *words = (uint32_t *)ring->buf;
@@ -312,7 +255,7 @@ static void scribble(struct ring *ring, uint64_t *rnd)
 	}
 }
 
-static void heal(struct ring *ring, const struct rxe_queue_buf *header)
+static void heal(struct user_ring *ring, const struct rxe_queue_buf *header)
 {
 	ring->buf->log2_elem_size = header->log2_elem_size;
 	ring->buf->index_mask = header->index_mask;

@@ -5,14 +5,11 @@
  * ring, by looking over libibverbs' shoulder, and posts there.
  */
 #include <errno.h>
-#include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_rxe.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "user_rings.h"
 #include "verbs.h"
 
 #define WR_FLUSH		14
@@ -34,25 +31,6 @@ struct flush_wr {
 	uint8_t placement;	/* 1: global visibility */
 	uint8_t selectivity;	/* 0: a range, 1: the region */
 };
-
-static bool recording;
-static struct rxe_queue_buf *last_mapping;
-
-/* Overrides libc's: the last shared mapping of a QP's creation is its SQ. */
-void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
-{
-	void *p = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
-
-	if (recording && fd >= 0 && flags & MAP_SHARED && p != MAP_FAILED)
-		last_mapping = p;
-	return p;
-}
-
-/* The name that libraries built for large files use. */
-void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
-{
-	return mmap(addr, len, prot, flags, fd, offset);
-}
 
 /* A duo whose end a has a send queue that can be written to, and b regions. */
 struct bench {
@@ -78,12 +56,12 @@ static void bench_open(struct bench *bench)
 	ibv_destroy_qp(d->a.qp);
 	init.send_cq = d->a.scq;
 	init.recv_cq = d->a.rcq;
-	recording = true;
+	record_rings();
 	d->a.qp = ibv_create_qp(d->a.pd, &init);
-	recording = false;
-	if (!d->a.qp)
+	record_rings_end();
+	if (!d->a.qp || !nr_rings)
 		die_errno(errno, "ibv_create_qp");
-	bench->sq = last_mapping;
+	bench->sq = rings[nr_rings - 1].buf;
 	duo_connect(d);
 	if (ibv_modify_qp(d->b.qp, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS))
 		die_errno(errno, "ibv_modify_qp");
@@ -99,42 +77,22 @@ static void bench_close(struct bench *bench)
 	duo_close(&bench->duo);
 }
 
-/* An empty POST_SEND, as librxe's doorbell is */
-static void ring_doorbell(struct ibv_qp *qp)
-{
-	struct ib_uverbs_post_send_resp response;
-	struct {
-		struct ib_uverbs_cmd_hdr header;
-		uint64_t response;
-		uint32_t qp_handle, wr_count, sge_count, wqe_size;
-	} __attribute__((packed)) request = {
-		.header = {
-			.command = IB_USER_VERBS_CMD_POST_SEND,
-			.in_words = sizeof(request) / 4,
-			.out_words = sizeof(response) / 4,
-		},
-		.response = (uintptr_t)&response,
-		.qp_handle = qp->handle,
-		.wqe_size = sizeof(struct rxe_send_wqe),
-	};
-
-	if (write(qp->context->cmd_fd, &request, sizeof(request)) < 0)
-		die_errno(errno, "doorbell");
-}
-
 static void post(struct bench *bench, const struct rxe_send_wqe *wqe,
 		 const void *inline_data, size_t size)
 {
 	struct rxe_queue_buf *sq = bench->sq;
 	uint32_t at = sq->producer_index;
 	struct rxe_send_wqe *slot;
+	int err;
 
 	slot = (void *)(sq->data + ((size_t)at << sq->log2_elem_size));
 	*slot = *wqe;
 	memcpy(slot->dma.inline_data, inline_data, size);
 	__atomic_store_n(&sq->producer_index, (at + 1) & sq->index_mask,
 			 __ATOMIC_RELEASE);
-	ring_doorbell(bench->duo.a.qp);
+	err = ring_doorbell(bench->duo.a.qp, 0, 0, sizeof(*wqe));
+	if (err)
+		die_errno(err, "doorbell");
 }
 
 static void atomic_write(struct bench *bench, uint64_t wr_id, uint64_t address,
