@@ -84,7 +84,6 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 
 	av->traffic_class = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: IPDEFTTL;
-	av->service_level = attr->sl;
 	av->priority = choose_priority(attr, gfp);
 	av->flow_label = grh->flow_label & FLOW_LABEL_MASK;
 	av->attr = *attr;

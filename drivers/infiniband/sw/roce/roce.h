@@ -141,7 +141,6 @@ static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
  * @ipv6: which of the two
  * @traffic_class: DSCP and ECN bits of the packets
  * @hop_limit: TTL or hop limit
- * @service_level: as the consumer gave it
  * @priority: of the sk_buffs
  * @flow_label: of IPv6, and entropy of the UDP source port
  * @route: the route, as long as it is valid
@@ -156,7 +155,6 @@ struct roce_av {
 	bool ipv6;
 	u8 traffic_class;
 	u8 hop_limit;
-	u8 service_level;
 	u8 priority;
 	u32 flow_label;
 	struct dst_cache route;

@@ -161,8 +161,6 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
 	struct net *net = qp->dev->net;
 	u32 bytes = train->skb->len;
-	u64 departure = train->departure;
-	u8 priority = train->priority;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	int err;
@@ -177,9 +175,9 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	skb = roce_train_finish(train);
 	skb_dst_set(skb, dst);
 	skb->dev = dst->dev;
-	skb->priority = priority;
-	if (departure)
-		roce_compat_set_departure(skb, departure);
+	skb->priority = train->priority;
+	if (train->departure)
+		roce_compat_set_departure(skb, train->departure);
 	trace_roce_train_sent(qp, skb, skb_transport_offset(skb) +
 				       sizeof(struct udphdr),
 			      train->packets, bytes);
