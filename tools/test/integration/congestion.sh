@@ -7,53 +7,8 @@
 MTU=4200
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
-
-NS_SWITCH=roce-test-switch
-PORT_A=pa PORT_B=pb
-MBIT=20
-
-# Side A and side B, each on a port of a bridge
-switched_pair()
-{
-	NAMESPACES+=("$NS_A" "$NS_B" "$NS_SWITCH")
-	ip -batch - <<-END
-		netns add $NS_A
-		netns add $NS_B
-		netns add $NS_SWITCH
-		link add $VETH_A mtu $MTU netns $NS_A type veth peer name $PORT_A mtu $MTU netns $NS_SWITCH
-		link add $VETH_B mtu $MTU netns $NS_B type veth peer name $PORT_B mtu $MTU netns $NS_SWITCH
-	END
-	ip -n "$NS_SWITCH" -batch - <<-END
-		link add br0 mtu $MTU type bridge
-		link set $PORT_A master br0 up
-		link set $PORT_B master br0 up
-		link set br0 up
-	END
-	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
-	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
-	# As on a cable, nothing overtakes: veth hands a packet to the CPU that sends it.
-	one_cpu "$NS_A" "$VETH_A"
-	one_cpu "$NS_B" "$VETH_B"
-	one_cpu "$NS_SWITCH" $PORT_A
-	one_cpu "$NS_SWITCH" $PORT_B
-}
-
-one_cpu() { ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/queues/rx-0/rps_cpus"; }
-
-in_switch() { ip netns exec "$NS_SWITCH" "$@"; }
-
-# A burst below a train cuts trains, so RED sees single packets; and its average
-# follows the queue as fast as it can.
-slow_port()
-{
-	in_switch tc qdisc add dev $PORT_B root handle 1: \
-		tbf rate ${MBIT}mbit burst 50000 limit 10000000
-	in_switch tc qdisc add dev $PORT_B parent 1:1 handle 10: \
-		red limit 400000 min 8400 max 210000 avpkt 4200 burst 3 probability 0.4 \
-		bandwidth ${MBIT}mbit ecn nodrop
-}
-
-fast_port() { in_switch tc qdisc del dev $PORT_B root; }
+# shellcheck source=../switch.sh
+. "$(dirname "$0")/../switch.sh"
 
 # control FILE [VALUE]: of A's device; reads, or writes. Like counters, the files
 # are in the namespace that the device belongs to: the initial one.
@@ -69,20 +24,6 @@ control()
 }
 
 dcqcn() { control "dcqcn/$1" "$2"; }
-
-# Times for a port that is a thousand times slower than what DCQCN was made for
-stretch()
-{
-	local period
-
-	for period in rpg_time_reset rate_reduce_monitor_period dce_tcp_rtt; do
-		dcqcn $period 20000
-	done
-	dcqcn min_packets_per_period 3
-	dcqcn rpg_ai_rate 1
-	dcqcn rpg_hai_rate 5
-	echo 4000 >"/sys/class/infiniband/$DEV_B/cc/np/min_time_between_cnps"
-}
 
 # writes SECONDS [ARGS...]: B's memory is written to from A
 writes()
@@ -122,9 +63,11 @@ remember()
 }
 moved() { echo $(($(counter "${1%%:*}" "${1#*:}") - BEFORE[$1])); }
 
-switched_pair
+switch_new
+host "$NS_A" "$VETH_A" pa "$IP4_A"
+host "$NS_B" "$VETH_B" pb "$IP4_B"
 link_pair
-slow_port
+slow_port pb 400000
 
 # --- control files -------------------------------------------------------
 
@@ -185,7 +128,8 @@ loop()
 	((lost == 0))
 	((SEEN >= MBIT * 85 / 100))
 }
-stretch
+stretch "$DEV_A"
+stretch "$DEV_B"
 check "dcqcn finds the rate of the port: marks, CNPs, no loss, and it can be seen" loop
 note "$(tail -1 "$TMP/check.out")"
 
@@ -243,7 +187,7 @@ paced()
 	((SEEN >= 980 && SEEN <= 1020))
 }
 
-fast_port
+fast_port pb
 for rate in 5 20; do
 	check "$rate Mbit/s are kept within 2%" paced $rate
 	note "$(tail -1 "$TMP/check.out")"

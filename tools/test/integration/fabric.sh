@@ -9,57 +9,26 @@
 MTU=4200
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../switch.sh
+. "$(dirname "$0")/../switch.sh"
 
-NS_C=roce-test-c NS_SWITCH=roce-test-switch
+NS_C=roce-test-c
 DEV_C=roce_c
-MBIT=20
 
-# host NAMESPACE VETH PORT ADDRESS
-host()
+# single_host ARGS...: a host that cuts its trains, for tshark
+single_host()
 {
-	NAMESPACES+=("$1")
-	ip netns add "$1"
-	ip link add "$2" mtu $MTU netns "$1" type veth peer name "$3" mtu $MTU netns $NS_SWITCH
-	ip -n $NS_SWITCH link set "$3" master br0 up
-	address "$1" "$2" "$4/24" "fd00:99::${4##*.}/64"
-	# As on a cable, nothing overtakes: veth hands a packet to the CPU that sends it.
-	ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/queues/rx-0/rps_cpus"
-	ip netns exec $NS_SWITCH sh -c "echo 1 >/sys/class/net/$3/queues/rx-0/rps_cpus"
+	host "$@"
 	ip netns exec "$1" ethtool -K "$2" tx-udp-segmentation off gso off >/dev/null
 }
 
-NAMESPACES+=("$NS_SWITCH")
-ip netns add $NS_SWITCH
-ip -n $NS_SWITCH link add br0 mtu $MTU type bridge
-ip -n $NS_SWITCH link set br0 up
-host "$NS_A" "$VETH_A" pa "$IP4_A"
-host "$NS_B" "$VETH_B" pb "$IP4_B"
-host "$NS_C" vc pc 10.99.0.3
+switch_new
+single_host "$NS_A" "$VETH_A" pa "$IP4_A"
+single_host "$NS_B" "$VETH_B" pb "$IP4_B"
+single_host "$NS_C" vc pc 10.99.0.3
 link_pair
 link_add "$DEV_C" roce vc "$NS_C" || die "no link on the third host"
 GID4_C=$GID4
-
-slow_port()
-{
-	ip netns exec $NS_SWITCH tc -batch - <<-END
-		qdisc add dev pb root handle 1: tbf rate ${MBIT}mbit burst 50000 limit 10000000
-		qdisc add dev pb parent 1:1 handle 10: red limit 4000000 min 8400 max 210000 avpkt 4200 burst 3 probability 0.4 bandwidth ${MBIT}mbit ecn nodrop
-	END
-}
-
-# Times for a port that is a thousand times slower than what DCQCN was made for
-stretch()
-{
-	local folder=/sys/class/infiniband/$1/cc file
-
-	for file in rpg_time_reset rate_reduce_monitor_period dce_tcp_rtt; do
-		echo 20000 >"$folder/dcqcn/$file"
-	done
-	echo 3 >"$folder/dcqcn/min_packets_per_period"
-	echo 1 >"$folder/dcqcn/rpg_ai_rate"
-	echo 5 >"$folder/dcqcn/rpg_hai_rate"
-	echo 4000 >"$folder/np/min_time_between_cnps"
-}
 
 # serve PORT ARGS...: the receiver of one flow
 serve()
@@ -174,7 +143,7 @@ incast()
 	# Packets in four seconds, of 4154 bytes: at least 85% of the port
 	(((a + c) * 4154 * 8 / 4 >= MBIT * 850000))
 }
-slow_port
+slow_port pb 4000000
 stretch "$DEV_A"
 stretch "$DEV_B"
 stretch "$DEV_C"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# A switch for tests of congestion control: a bridge in a namespace of its own,
+# one port of which can be slow and mark. After lib.sh and MTU=...:
+#
+#	switch_new
+#	host "$NS_A" "$VETH_A" pa "$IP4_A"
+#	slow_port pa 400000
+
+NS_SWITCH=roce-test-switch
+MBIT=20		# of the slow port
+
+switch_new()
+{
+	NAMESPACES+=("$NS_SWITCH")
+	ip netns add "$NS_SWITCH"
+	ip -n "$NS_SWITCH" link add br0 mtu "$MTU" type bridge
+	ip -n "$NS_SWITCH" link set br0 up
+}
+
+in_switch() { ip netns exec "$NS_SWITCH" "$@"; }
+
+# As on a cable, nothing overtakes: veth hands a packet to the CPU that sends it.
+one_cpu() { ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/queues/rx-0/rps_cpus"; }
+
+# host NAMESPACE VETH PORT IPV4: a new one, at that port of the switch
+host()
+{
+	NAMESPACES+=("$1")
+	ip netns add "$1"
+	ip link add "$2" mtu "$MTU" netns "$1" type veth peer name "$3" mtu "$MTU" netns "$NS_SWITCH"
+	ip -n "$NS_SWITCH" link set "$3" master br0 up
+	address "$1" "$2" "$4/24" "fd00:99::${4##*.}/64"
+	one_cpu "$1" "$2"
+	one_cpu "$NS_SWITCH" "$3"
+}
+
+# slow_port PORT BYTES: MBIT, RED with ECN, and a buffer of so many bytes. A burst
+# below a train cuts trains, so RED sees single packets; and its average follows
+# the queue as fast as it can.
+slow_port()
+{
+	in_switch tc -batch - <<-END
+		qdisc add dev $1 root handle 1: tbf rate ${MBIT}mbit burst 50000 limit 10000000
+		qdisc add dev $1 parent 1:1 handle 10: red limit $2 min 8400 max 210000 avpkt 4200 burst 3 probability 0.4 bandwidth ${MBIT}mbit ecn nodrop
+	END
+}
+
+fast_port() { in_switch tc qdisc del dev "$1" root; }
+
+# stretch DEVICE: times for a port that is a thousand times slower than what
+# DCQCN was made for
+stretch()
+{
+	local folder=/sys/class/infiniband/$1/cc file
+
+	for file in rpg_time_reset rate_reduce_monitor_period dce_tcp_rtt; do
+		echo 20000 >"$folder/dcqcn/$file"
+	done
+	echo 3 >"$folder/dcqcn/min_packets_per_period"
+	echo 1 >"$folder/dcqcn/rpg_ai_rate"
+	echo 5 >"$folder/dcqcn/rpg_hai_rate"
+	echo 4000 >"$folder/np/min_time_between_cnps"
+}
