@@ -47,7 +47,7 @@ no_faults()
 	echo 0 >"$PAGES/probability"
 }
 
-# Trains and copies of packets that there was no memory for
+# How often there was no memory for a train, on both sides
 wants()
 {
 	echo $(($(counter "$DEV_A" tx_stalled_memory) + $(counter "$DEV_B" tx_stalled_memory)))
