@@ -3,7 +3,7 @@
 #define SIM_FIXED_POINT_H
 
 /**
- * struct fluid - DCQCN as a fluid, all flows alike
+ * struct fluid - what its equilibrium depends on, all flows alike
  * @share: packets per second of each flow
  * @cnp_interval: tau, seconds
  * @alpha_period: tau', seconds
@@ -11,7 +11,6 @@
  * @increase_packets: B, packets; 0 for no byte counter
  * @threshold: F, as the paper counts: steps before additive increase, plus one
  * @additive_increase: R_AI, packets per second
- * @g: gain of alpha
  */
 struct fluid {
 	double share;
@@ -21,10 +20,9 @@ struct fluid {
 	double increase_packets;
 	double threshold;
 	double additive_increase;
-	double g;
 };
 
-double fixed_point_marking(const struct fluid *fluid);
-double fixed_point_alpha(const struct fluid *fluid, double marking);
+double fluid_marking(const struct fluid *fluid);
+double cycle_marking(const struct fluid *fluid);
 
 #endif /* SIM_FIXED_POINT_H */

@@ -365,7 +365,6 @@ static struct fluid fluid(double share)
 				    options.packet_bytes,
 		.threshold = parameters[DCQCN_RPG_THRESHOLD] + 1,
 		.additive_increase = increase / 8 / options.packet_bytes,
-		.g = 1 - parameters[DCQCN_DCE_TCP_G] / 1024.,
 	};
 }
 
@@ -383,18 +382,19 @@ static int report(u32 count)
 		worst = fmin(worst, windows[i].fairness);
 	}
 	model = fluid(utilization * share());
-	expected = fixed_point_marking(&model);
+	expected = cycle_marking(&model);
 	packets_per_period = model.share * model.increase_period;
 	qsort(samples, SAMPLES, sizeof(*samples), compare);
 	printf(options.json ?
-	       "{\"flows\": %u, \"gbits\": %g, \"convergence_s\": %.4f, \"utilization\": %.4f, \"jain\": %.4f, \"jain_worst_window\": %.4f, \"queue_mean\": %.0f, \"queue_p99\": %.0f, \"marking\": %.5f, \"fixed_point\": %.5f, \"packets_per_period\": %.1f, \"cnps_per_s\": %.0f}\n" :
-	       "%5u flows %5g Gbit/s: converged %7.4f s, utilization %.3f, Jain %.4f (worst window %.4f), queue %.0f (p99 %.0f) bytes, marked %.5f (fixed point %.5f), %.1f packets a period, %.0f CNPs/s\n",
+	       "{\"flows\": %u, \"gbits\": %g, \"convergence_s\": %.4f, \"utilization\": %.4f, \"jain\": %.4f, \"jain_worst_window\": %.4f, \"queue_mean\": %.0f, \"queue_p99\": %.0f, \"marking\": %.5f, \"cycles\": %.5f, \"fluid_model\": %.5f, \"packets_per_period\": %.1f, \"cnps_per_s\": %.0f}\n" :
+	       "%5u flows %5g Gbit/s: converged %7.4f s, utilization %.3f, Jain %.4f (worst window %.4f), queue %.0f (p99 %.0f) bytes, marked %.5f (by cycles %.5f, fluid model %.5f), %.1f packets a period, %.0f CNPs/s\n",
 	       options.flows, options.gbits, convergence(count), utilization,
 	       jain(settled_bytes), worst, mean_queue,
-	       samples[SAMPLES * 99 / 100], marking, expected, packets_per_period,
+	       samples[SAMPLES * 99 / 100], marking, expected, fluid_marking(&model),
+	       packets_per_period,
 	       settled.cnps / (options.seconds / 2));
 	if (options.fixed_point && fabs(marking / expected - 1) > 0.1) {
-		fprintf(stderr, "sim: marking is %.0f%% off the fixed point\n",
+		fprintf(stderr, "sim: marking is %.0f%% off that by cycles\n",
 			100 * (marking / expected - 1));
 		return 1;
 	}
@@ -433,7 +433,7 @@ static const char usage[] =
 "  --stagger US       between the starts of two flows (0)\n"
 "  --seconds S        (0.2; the second half counts as settled)\n"
 "  --set NAME=VALUE   a parameter of dcqcn, as in sysfs\n"
-"  --fixed-point      fail if marking is more than 10% off the fluid model\n"
+"  --fixed-point      fail if marking is more than 10% off that by cycles\n"
 "  --trace            time, utilization, Jain, queue, rate of flow 0 per window\n"
 "  --json\n"
 "Exit status 0 if it converged: from some time on each window has Jain >= 0.95\n"
