@@ -95,8 +95,7 @@ class Run:
 
     def goodput(self):
         """As the programs saw it: bits, over the time that somebody sent"""
-        bits = sum(gbits * 1e9 * seconds for gbits, seconds
-                   in zip(self.data["gbits"], self.data["seconds"]))
+        bits = 8 * sum(self.data["bytes"])
         ends = [end for end in self.leaves if end is not None]
         begins = [begin for begin in self.joins if begin is not None]
         return bits / (max(ends) - min(begins)) if ends else 0.0
@@ -111,7 +110,7 @@ class Run:
         waiting = [bytes_ for _, bytes_ in self.backlog]
         first, last = self.samples[0], self.samples[-1]
         result = {
-            "goodput": self.goodput(), "failed": self.data["gbits"].count(0),
+            "goodput": self.goodput(), "failed": self.data["bytes"].count(0),
             "phases": phases,
             "utilization": min((p["utilization"] for p in phases), default=0),
             "jain": min((p["jain"] for p in phases), default=0),
