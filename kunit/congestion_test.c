@@ -4,7 +4,10 @@
  * a mark makes the receiver send a CNP, a CNP slows down what the sender sends,
  * be it requests or READ responses, and the pacer keeps the rate.
  */
+#include <linux/dcbnl.h>
+#include <linux/etherdevice.h>
 #include <linux/unaligned.h>
+#include <net/dcbnl.h>
 #include <net/inet_ecn.h>
 #include <net/udp.h>
 
@@ -118,6 +121,68 @@ static void a_priority_that_is_not_controlled_is_not_ecn_capable(struct kunit *t
 	send_cnp(&wire->ends[1]);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], rp_cnp_ignored), 1);
 	KUNIT_EXPECT_FALSE(test, wire->ends[0].qp->flow.limited);
+}
+
+/* --- Priorities --- */
+
+static u8 priority_of(struct wire_end *end, u8 dscp, u8 service_level)
+{
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_ROCE,
+		.port_num = 1,
+		.ah_flags = IB_AH_GRH,
+		.sl = service_level,
+		.grh = {
+			.sgid_attr = end->gid,
+			.dgid = end->peer->gid->gid,
+			.traffic_class = dscp << 2,
+		},
+	};
+	struct roce_av av;
+	u8 priority;
+
+	KUNIT_ASSERT_EQ(end->wire->test, roce_av_init(&av, end->dev, &attr), 0);
+	priority = av.priority;
+	roce_av_release(&av);
+	return priority;
+}
+
+static void the_service_level_is_the_priority(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, true, false);
+	u8 level;
+
+	for (level = 0; level < 8; level++)
+		KUNIT_EXPECT_EQ(test, priority_of(&wire->ends[0], 26, level), level);
+}
+
+/* No virtual netdev has such a table: there is only one that is not registered. */
+static void the_dcb_table_goes_before_the_service_level(struct kunit *test)
+{
+#if IS_ENABLED(CONFIG_DCB)
+	static const struct dcbnl_rtnl_ops ops;
+	struct dcb_app app = {
+		.selector = IEEE_8021QAZ_APP_SEL_DSCP, .protocol = 26, .priority = 3,
+	};
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *end = &wire->ends[0];
+	struct net_device *netdev;
+
+	netdev = alloc_etherdev(0);
+	KUNIT_ASSERT_NOT_NULL(test, netdev);
+	netdev->dcbnl_ops = &ops;
+	netdev->ifindex = INT_MAX;
+	rcu_assign_pointer(end->gid->ndev, netdev);
+	KUNIT_EXPECT_EQ(test, dcb_ieee_setapp(netdev, &app), 0);
+	KUNIT_EXPECT_EQ(test, priority_of(end, 26, 5), 3);
+	KUNIT_EXPECT_EQ(test, priority_of(end, 27, 5), 5);
+	KUNIT_EXPECT_EQ(test, dcb_ieee_delapp(netdev, &app), 0);
+	KUNIT_EXPECT_EQ(test, priority_of(end, 26, 5), 5);
+	RCU_INIT_POINTER(end->gid->ndev, NULL);
+	free_netdev(netdev);
+#else
+	kunit_skip(test, "a kernel without DCB");
+#endif
 }
 
 /* --- The notification point --- */
@@ -468,6 +533,8 @@ static void a_qp_keeps_the_algorithm_that_it_was_made_with(struct kunit *test)
 static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(data_is_ecn_capable),
 	KUNIT_CASE(a_priority_that_is_not_controlled_is_not_ecn_capable),
+	KUNIT_CASE(the_service_level_is_the_priority),
+	KUNIT_CASE(the_dcb_table_goes_before_the_service_level),
 	KUNIT_CASE(a_marked_packet_makes_a_cnp),
 	KUNIT_CASE(a_marked_response_makes_a_cnp),
 	KUNIT_CASE(all_packets_of_a_marked_train_are_marked),
