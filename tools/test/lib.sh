@@ -350,6 +350,20 @@ lose()
 	END
 }
 
+# mark NS [NFT-LIMIT]: data that leaves NS over IPv4 is marked as by a congested switch
+mark()
+{
+	ip netns exec "$1" nft -f - <<-END
+		table ip congested {
+			chain out {
+				type filter hook postrouting priority 0;
+				udp dport 4791 ip ecn ect0 ${2:-} ip ecn set ce
+			}
+		}
+	END
+}
+mark_none() { ip netns exec "$1" nft delete table ip congested; }
+
 # capture FILE NS NETDEV [OPTION...]: tcpdump of RoCE packets, in the background,
 # until capture_end
 declare -a CAPTURES=()

@@ -43,7 +43,7 @@ slow_port()
 {
 	in_switch tc -batch - <<-END
 		qdisc add dev $1 root handle 1: tbf rate ${MBIT}mbit burst 50000 limit 10000000
-		qdisc add dev $1 parent 1:1 handle 10: red limit $2 min 8400 max 210000 avpkt 4200 burst 3 probability 0.4 bandwidth ${MBIT}mbit ecn nodrop
+		qdisc add dev $1 parent 1:1 handle 10: red limit $2 min 8400 max 210000 avpkt 4200 burst 3 probability 0.8 bandwidth ${MBIT}mbit ecn nodrop
 	END
 }
 
@@ -53,11 +53,11 @@ fast_port() { in_switch tc qdisc del dev "$1" root; }
 # DCQCN was made for
 stretch()
 {
-	local folder=/sys/class/infiniband/$1/cc file
+	local folder=/sys/class/infiniband/$1/cc
 
-	for file in rpg_time_reset rate_reduce_monitor_period dce_tcp_rtt; do
-		echo 20000 >"$folder/dcqcn/$file"
-	done
+	echo 20000 >"$folder/dcqcn/rpg_time_reset"
+	echo 40000 >"$folder/dcqcn/rate_reduce_monitor_period"
+	echo 40000 >"$folder/dcqcn/dce_tcp_rtt"
 	echo 3 >"$folder/dcqcn/min_packets_per_period"
 	echo 1 >"$folder/dcqcn/rpg_ai_rate"
 	echo 5 >"$folder/dcqcn/rpg_hai_rate"

@@ -25,29 +25,8 @@ control()
 
 dcqcn() { control "dcqcn/$1" "$2"; }
 
-# writes SECONDS [ARGS...]: B's memory is written to from A
-writes()
-{
-	local seconds=$1
-	shift
-
-	client_a ib_write_bw -D "$seconds" -s 65536 "$@"
-}
-
-# client_a PROGRAM ARGS...: A is the client, for it is A that congests the port
-client_a()
-{
-	local program=$1 pid rc=0
-	shift
-
-	ip netns exec "$NS_B" "$program" -F -d "$DEV_B" -x "$GID4_B" "$@" \
-		>"$TMP/server.out" 2>&1 &
-	pid=$!
-	wait_for 20 ready_tcp 18515 "$pid"
-	a "$program" -F -d "$DEV_A" -x "$GID4_A" "$@" "$IP4_B" || rc=$?
-	wait "$pid" || rc=$?
-	return "$rc"
-}
+# writes SECONDS [OUTSTANDING]: B's memory is written to from A
+writes() { "$BUILD/stream" "$DEV_A" "$GID4_A" "$DEV_B" "$GID4_B" "$1" "${2:-4}" </dev/null; }
 
 # For a bash in A's namespace: microseconds and bytes sent, at one moment
 # shellcheck disable=SC2016 # expanded by the inner shell
@@ -63,6 +42,7 @@ remember()
 }
 moved() { echo $(($(counter "${1%%:*}" "${1#*:}") - BEFORE[$1])); }
 
+build
 switch_new
 host "$NS_A" "$VETH_A" pa "$IP4_A"
 host "$NS_B" "$VETH_B" pb "$IP4_B"
@@ -105,7 +85,7 @@ loop()
 	echo 1 >/sys/kernel/tracing/events/roce/roce_cnp_received/enable
 	remember "$DEV_A:rp_cnp_handled" "$DEV_A:tx_packets" \
 		"$DEV_B:np_ecn_marked_roce_packets" "$DEV_B:np_cnp_sent"
-	writes 14 -t 4 &
+	writes 14 &
 	writer=$!
 	wait_for 20 limited
 	nap 4
@@ -137,7 +117,7 @@ none()
 {
 	control algorithm none
 	remember "$DEV_B:np_ecn_marked_roce_packets" "$DEV_A:retransmitted_packets"
-	writes 3 -t 8
+	writes 3 8
 	echo "$(moved "$DEV_A:retransmitted_packets") retransmitted"
 	expect "marked" 0 "$(moved "$DEV_B:np_ecn_marked_roce_packets")"
 	(($(moved "$DEV_A:retransmitted_packets") > 0))
@@ -148,42 +128,40 @@ control algorithm dcqcn
 
 # --- pacing --------------------------------------------------------------
 
-# One marked packet sets the rate, and the target is not raised for ten seconds.
-mark_one()
+# pace MBIT: what leaves in three seconds, in thousandths of the rate. One marked
+# packet sets it, and the target is not raised for ten seconds.
+pace()
 {
-	a nft -f - <<-END
-		table ip mark_one {
-			chain out {
-				type filter hook postrouting priority 0;
-				udp dport 4791 ip ecn ect0 limit rate 1/hour burst 1 packets ip ecn set ce
-			}
-		}
-	END
-}
+	local rate=$1 begin end bytes BYTES
 
-# paced MBIT: what leaves is within 2% of the rate, over three seconds
-paced()
-{
-	local rate=$1 begin end bytes BYTES SEEN
-
-	dcqcn rate_to_set_on_first_cnp "$rate"
-	dcqcn rpg_time_reset 131071
-	dcqcn rpg_threshold 31
-	dcqcn min_packets_per_period 255
-	dcqcn rpg_byte_reset 0
-	mark_one
-	writes 8 -t 4 >/dev/null &
+	mark "$NS_A" 'limit rate 1/hour burst 1 packets'
+	writes 6 >/dev/null &
 	wait_for 20 limited
 	nap 0.5
 	read -r begin bytes <<<"$(a bash -c "$CLOCK_AND_BYTES")"
 	nap 3
 	read -r end BYTES <<<"$(a bash -c "$CLOCK_AND_BYTES")"
 	wait
-	a nft delete table ip mark_one
-	bytes=$((BYTES - bytes))
-	# In thousandths of the rate
-	SEEN=$((bytes * 8 * 1000 / (end - begin) / rate))
+	mark_none "$NS_A"
+	SEEN=$(((BYTES - bytes) * 8 * 1000 / (end - begin) / rate))
 	echo "$rate Mbit/s: $SEEN per mille"
+}
+
+# paced MBIT: what leaves is within 2% of the rate. A machine that does not run for a
+# while sends less, but more is never its fault: three attempts for the former.
+paced()
+{
+	local SEEN=0
+
+	dcqcn rate_to_set_on_first_cnp "$1"
+	dcqcn rpg_time_reset 131071
+	dcqcn rpg_threshold 31
+	dcqcn min_packets_per_period 255
+	dcqcn rpg_byte_reset 0
+	for _ in 1 2 3; do
+		pace "$1"
+		((SEEN < 980)) || break
+	done
 	((SEEN >= 980 && SEEN <= 1020))
 }
 
