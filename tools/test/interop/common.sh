@@ -49,6 +49,22 @@ for ip in "$IP4_A" "$IP6_A"; do
 		rping -s -a "$ip" -C 10 -V -- rping -c -a "$ip" -C 10 -V
 done
 
+# A congested switch marks what is ECN-capable: what roce sends by itself, and what
+# rxe sends if the traffic class says so. rxe takes no notice of marks and CNPs.
+marked_traffic()
+{
+	integrity_pair --ops mix --sizes 100,20000 --qps 2 --flags bidir --count 56
+	perftest ib_write_bw --tclass=2 -n 100 -s 65536
+	perftest ib_read_bw --tclass=2 -n 100 -s 65536
+}
+ROCE=$DEV_A
+[[ $LINK_TYPE_A == roce ]] || ROCE=$DEV_B
+for ns in "$NS_A" "$NS_B"; do mark "$ns" 'numgen random mod 4 == 0'; done
+check "$over: a switch that marks, and a peer that takes no CNP and sends none" \
+	grows "$ROCE" "np_ecn_marked_roce_packets=+ np_cnp_sent=+ rp_cnp_handled=0 local_ack_timeout_err=0" \
+	marked_traffic
+for ns in "$NS_A" "$NS_B"; do mark_none "$ns"; done
+
 single_packets
 netem "$NS_A" "$VETH_A" loss 1%
 netem "$NS_B" "$VETH_B" loss 1%
