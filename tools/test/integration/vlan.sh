@@ -35,6 +35,15 @@ check "RC over a VLAN (IPv6)" \
 	integrity_pair -6 --ops mix --sizes 1,5000 --count 21
 check "UD over a VLAN" \
 	integrity_pair --types ud --ops send --sizes 900 --count 20
+
+# A service level is the priority of the packets, which the VLAN maps to a PCP; CNPs
+# have priority 6.
+ip -n "$NS_A" link set "$VETH_A.$ID" type vlan egress-qos-map 3:5 6:7
+ip -n "$NS_B" link set "$VETH_B.$ID" type vlan egress-qos-map 3:5 6:7
+mark "$NS_B" 'limit rate 1/hour burst 1 packets'
+check "ib_write_bw with service level 3" perftest ib_write_bw -S 3 -n 100 -s 65536
+mark_none "$NS_B"
+
 sleep 1
 kill "$CAPTURE"
 wait "$CAPTURE" || true
@@ -44,6 +53,10 @@ packets() { tcpdump -r "$TMP/vlan.pcap" -n "$1" 2>/dev/null | wc -l; }
 check "RoCE packets leave with the VLAN's tag" \
 	test "$(packets "vlan $ID and udp port 4791")" -gt 50
 is "and none without it" 0 "$(packets "udp port 4791 and not vlan")"
+check "those of service level 3 leave with the PCP that the egress map says" \
+	test "$(packets "ether[14] >> 5 == 5 and vlan $ID and udp port 4791")" -ge 100
+check "and CNPs with that of priority 6" \
+	test "$(packets "ether[14] >> 5 == 7 and vlan $ID and udp port 4791")" -ge 1
 
 READY=ready_cm check "rping over a VLAN's address" pair \
 	rping -s -a "10.99.$ID.1" -C 5 -V -- rping -c -a "10.99.$ID.1" -C 5 -V
