@@ -27,6 +27,23 @@ no_member() { ! member "$@"; }
 
 check "mckey: what one host sends to a group the other one gets" mckey
 check "mckey: 4 QPs, 100 messages of 512 bytes" mckey -c 4 -C 100 -S 512
+# The standard counters tell multicast from unicast: a hundred packets of the one,
+# and of the other what the hosts said besides.
+told_apart()
+{
+	local sent unicast packets
+
+	grows "$DEV_B" tx_multicast_packets=100 \
+		grows "$DEV_A" rx_multicast_packets=100 mckey -c 1 -C 100
+	sent=$(port_attr "$DEV_B" "" counters/multicast_xmit_packets)
+	unicast=$(port_attr "$DEV_B" "" counters/unicast_xmit_packets)
+	packets=$(counter "$DEV_B" tx_packets)
+	expect "multicast packets received" "$(counter "$DEV_A" rx_multicast_packets)" \
+		"$(port_attr "$DEV_A" "" counters/multicast_rcv_packets)"
+	expect "multicast packets sent" "$(counter "$DEV_B" tx_multicast_packets)" "$sent"
+	expect "packets sent" "$packets" $((sent + unicast))
+}
+check "multicast and unicast packets are counted apart" told_apart
 check "a netdev leaves the group of a program that has ended" \
 	wait_for 5 no_member "$NS_A" "$VETH_A" "$GROUP4"
 

@@ -9,9 +9,11 @@
 /* Traffic */
 ROCE_COUNTER(tx_packets)
 ROCE_COUNTER(tx_bytes)
+ROCE_COUNTER(tx_multicast_packets)
 ROCE_COUNTER(tx_trains)
 ROCE_COUNTER(rx_packets)
 ROCE_COUNTER(rx_bytes)
+ROCE_COUNTER(rx_multicast_packets)
 ROCE_COUNTER(rx_trains)
 ROCE_COUNTER(rdma_sends)
 ROCE_COUNTER(rdma_recvs)

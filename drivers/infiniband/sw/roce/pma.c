@@ -39,6 +39,7 @@ struct field {
  * struct port_counter - a counter of performance management
  * @sum_of: counters of the device
  * @terms: how many
+ * @less: how many of them, the last ones, are subtracted
  * @shift: 2 if it counts words of four bytes where they count bytes
  * @plain: in PortCounters; stays at its largest value
  * @extended: in PortCountersExtended
@@ -46,6 +47,7 @@ struct field {
 struct port_counter {
 	enum roce_counter sum_of[SUM_OF_MAX];
 	u8 terms;
+	u8 less;
 	u8 shift;
 	struct field plain;
 	struct field extended;
@@ -77,11 +79,19 @@ static const struct port_counter port_counters[ROCE_PORT_COUNTERS] = {
 		SUM_OF(ROCE_COUNTER_rx_packets),
 		PLAIN(port_rcv_packets, 4, 15), EXTENDED(port_rcv_packets, 3),
 	}, {
-		SUM_OF(ROCE_COUNTER_tx_packets),
+		SUM_OF(ROCE_COUNTER_tx_packets,
+		       ROCE_COUNTER_tx_multicast_packets), .less = 1,
 		EXTENDED(port_unicast_xmit_packets, 4),
 	}, {
-		SUM_OF(ROCE_COUNTER_rx_packets),
+		SUM_OF(ROCE_COUNTER_rx_packets,
+		       ROCE_COUNTER_rx_multicast_packets), .less = 1,
 		EXTENDED(port_unicast_rcv_packets, 5),
+	}, {
+		SUM_OF(ROCE_COUNTER_tx_multicast_packets),
+		EXTENDED(port_multicast_xmit_packets, 6),
+	}, {
+		SUM_OF(ROCE_COUNTER_rx_multicast_packets),
+		EXTENDED(port_multicast_rcv_packets, 7),
 	}, {
 		SUM_OF(ROCE_COUNTER_link_downed),
 		PLAIN(link_downed_counter, 1, 2),
@@ -111,8 +121,14 @@ static u64 total(struct roce_device *dev, const struct port_counter *counter)
 	u64 sum = 0;
 	int i;
 
-	for (i = 0; i < counter->terms; i++)
-		sum += roce_counter_total(dev, counter->sum_of[i]);
+	for (i = 0; i < counter->terms; i++) {
+		u64 term = roce_counter_total(dev, counter->sum_of[i]);
+
+		if (i < counter->terms - counter->less)
+			sum += term;
+		else
+			sum -= term;
+	}
 	return sum >> counter->shift;
 }
 

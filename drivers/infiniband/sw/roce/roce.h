@@ -44,7 +44,7 @@
 #define ROCE_GID_TABLE_LENGTH	256
 
 /* Counters of performance management */
-#define ROCE_PORT_COUNTERS	11
+#define ROCE_PORT_COUNTERS	13
 
 struct roce_qp;
 struct roce_av;

@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
 #include "qp.h"
@@ -193,6 +194,8 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 
 	roce_count(qp, tx_trains);
 	roce_count_add(qp, tx_packets, train->sent);
+	if (rdma_is_multicast_addr(&av->destination))
+		roce_count_add(qp, tx_multicast_packets, train->sent);
 	roce_count_add(qp, tx_bytes,
 		       min(bytes, train->sent * train->segment));
 	return err;

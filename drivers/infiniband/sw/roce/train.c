@@ -677,6 +677,8 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		if (complaint < 0) {
 			roce_count(qp, rx_packets);
 			roce_count_add(qp, rx_bytes, size);
+			if (packet->qpn == ROCE_QPN_MULTICAST)
+				roce_count(qp, rx_multicast_packets);
 			return true;
 		}
 		roce_drop_packet(qp, complaint, packet->psn);
