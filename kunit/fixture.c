@@ -21,14 +21,6 @@ struct gid_entry {
 	void *rest_of_what_the_core_has[4];
 };
 
-static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
-{
-	attr->state = IB_PORT_ACTIVE;
-	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = IB_MTU_4096;
-	return 0;
-}
-
 static enum rdma_link_layer get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
@@ -56,7 +48,7 @@ static void free_device(void *context)
 }
 
 /**
- * fixture_device() - a device without a netdev
+ * fixture_device() - a device on the loopback netdev
  * @test: to which it belongs
  *
  * What its QPs send is dropped, unless the test sets its send function.
@@ -81,11 +73,11 @@ struct roce_device *fixture_device(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_cc_device_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
+	dev->netdev = init_net.loopback_dev;
 	dev->send = send_nothing;
 
 	ib_set_device_ops(&dev->ibdev, &roce_device_ops);
 	dev->ibdev.ops.dealloc_driver = NULL;
-	dev->ibdev.ops.query_port = query_port;
 	dev->ibdev.ops.get_link_layer = get_link_layer;
 	dev->ibdev.phys_port_cnt = 1;
 	dev->ibdev.num_comp_vectors = 1;

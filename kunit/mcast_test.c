@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast: who gets a copy of a packet, and who does not. The netdev of the
- * device is lo, which has an IPv4 and an IPv6 side to join groups with.
+ * Multicast: who gets a copy of a packet, and who does not. The fixture's
+ * netdev, lo, has an IPv4 and an IPv6 side to join groups with.
  */
 #include <linux/etherdevice.h>
 #include <linux/inet.h>
@@ -54,7 +54,6 @@ static struct club *make_club(struct kunit *test)
 	club->test = test;
 	club->family = test->param_value;
 	club->dev = fixture_device(test);
-	club->dev->netdev = init_net.loopback_dev;
 	club->pd = fixture_pd(test, club->dev);
 	club->mr = fixture_dma_mr(test, club->pd, IB_ACCESS_LOCAL_WRITE);
 	club->buffer = fixture_buffer(test, PAGE_SIZE);

@@ -18,15 +18,28 @@
  * both sides of a connection find the same one. 0 if not even the smallest
  * packet fits.
  */
-static enum ib_mtu active_mtu(const struct net_device *netdev)
+static enum ib_mtu mtu_of(const struct net_device *netdev)
 {
 	return iboe_get_mtu(READ_ONCE(netdev->mtu));
+}
+
+/**
+ * roce_active_mtu() - the largest path MTU that a QP may have just now
+ * @dev: the device
+ *
+ * Not by ib_query_port(): the speed that it tells costs the RTNL, above which
+ * the connection manager has the lock that it holds when it modifies a QP. Any
+ * context.
+ */
+enum ib_mtu roce_active_mtu(const struct roce_device *dev)
+{
+	return mtu_of(dev->netdev) ?: IB_MTU_256;
 }
 
 static enum ib_port_state port_state(const struct net_device *netdev)
 {
 	if (netif_running(netdev) && netif_carrier_ok(netdev) &&
-	    active_mtu(netdev))
+	    mtu_of(netdev))
 		return IB_PORT_ACTIVE;
 	return IB_PORT_DOWN;
 }
@@ -179,12 +192,13 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 int roce_query_port(struct ib_device *ibdev, u32 port,
 		    struct ib_port_attr *attr)
 {
-	const struct net_device *netdev = to_roce_device(ibdev)->netdev;
+	const struct roce_device *dev = to_roce_device(ibdev);
+	const struct net_device *netdev = dev->netdev;
 
 	attr->state = port_state(netdev);
 	attr->phys_state = phys_state(netdev);
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = active_mtu(netdev) ?: IB_MTU_256;
+	attr->active_mtu = roce_active_mtu(dev);
 	attr->phys_mtu = READ_ONCE(netdev->mtu);
 	attr->gid_tbl_len = ROCE_GID_TABLE_LENGTH;
 	attr->ip_gids = true;

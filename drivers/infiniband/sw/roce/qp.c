@@ -306,15 +306,6 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-static int active_mtu(struct roce_qp *qp)
-{
-	struct ib_port_attr port = {};
-	int err;
-
-	err = ib_query_port(qp->ibqp.device, 1, &port);
-	return err ?: port.active_mtu;
-}
-
 static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & IB_QP_PORT && attr->port_num != 1)
@@ -322,7 +313,8 @@ static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mas
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MTU &&
-	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > active_mtu(qp)))
+	    (attr->path_mtu < IB_MTU_256 ||
+	     attr->path_mtu > roce_active_mtu(qp->dev)))
 		return -EINVAL;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
 	    attr->max_rd_atomic > ROCE_MAX_RD_ATOMIC)
@@ -434,8 +426,6 @@ static void forget_everything(struct roce_qp *qp)
 static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			int mask, enum ib_qp_state from, enum ib_qp_state to)
 {
-	int mtu;
-
 	trace_roce_qp_state(qp, from, to);
 	WRITE_ONCE(qp->state, to);
 	switch (to) {
@@ -443,10 +433,8 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		forget_everything(qp);
 		break;
 	case IB_QPS_RTR:
-		if (roce_qp_is_datagram(qp)) {
-			mtu = active_mtu(qp);
-			qp->mtu = ib_mtu_enum_to_int(mtu < 0 ? IB_MTU_256 : mtu);
-		}
+		if (roce_qp_is_datagram(qp))
+			qp->mtu = ib_mtu_enum_to_int(roce_active_mtu(qp->dev));
 		roce_flow_start(qp);
 		roce_responder_start(qp);
 		break;

@@ -268,6 +268,7 @@ int roce_device_add(const char *name, struct net_device *netdev);
 void roce_device_free(struct ib_device *ibdev);
 int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		      struct ib_udata *udata);
+enum ib_mtu roce_active_mtu(const struct roce_device *dev);
 int roce_query_port(struct ib_device *ibdev, u32 port,
 		    struct ib_port_attr *attr);
 struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port);
