@@ -34,8 +34,8 @@ over="$LINK_TYPE_B to $LINK_TYPE_A"
 # No FLUSH: rxe's ICRC of it covers the headers twice, and nobody else's does.
 tap_run "$over: ATOMIC WRITE" \
 	"$BUILD/verbs" "$DEV_B" "$GID4_B" "$DEV_A" "$GID4_A" atomic_write
-check "$over: path MTUs 256 and 512" \
-	integrity_pair --ops mix --mtus 256,512 --sizes 3000 --count 28
+check "$over: path MTUs 256, 512 and 1024" \
+	integrity_pair --ops mix --mtus 256,512,1024 --sizes 3000 --count 28
 check "$over: receives that come late (RNR)" \
 	integrity_pair --ops send --sizes 3000 --flags rnr --count 20
 for op in write read send; do
@@ -81,4 +81,17 @@ for family in -4 -6; do
 done
 check "$over: UD under 1% loss" \
 	integrity_pair --types ud --ops send --sizes 900 --count 300 --flags lossy
+check "$over: UC under 1% loss" \
+	integrity_pair --types uc --ops send,send_imm --sizes 900,5000 --count 300 \
+	--flags lossy
+netem "$NS_A" "$VETH_A"
+netem "$NS_B" "$VETH_B"
+
+a ip link set "$VETH_A" mtu 9000
+b ip link set "$VETH_B" mtu 9000
+check "$over: path MTUs 2048 and 4096" \
+	integrity_pair --ops mix --mtus 2048,4096 --sizes 3000,70000 --flags bidir \
+	--count 28
+check "$over: path MTU 4096, UC and UD" \
+	integrity_pair --types uc,ud --ops send --mtus 4096 --sizes 3000 --count 28
 finish
