@@ -199,14 +199,18 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 }
 #endif
 
-#ifdef ROCE_HAVE_TUNNEL_SOCK
+#ifdef ROCE_HAVE_TUNNEL_SETUP_SOCK
 #define roce_compat_setup_tunnel(net, socket, config) \
 	setup_udp_tunnel_sock(net, (socket)->sk, config)
-#define roce_compat_release_tunnel(socket) \
-	udp_tunnel_sock_release((socket)->sk)
 #else
 #define roce_compat_setup_tunnel(net, socket, config) \
 	setup_udp_tunnel_sock(net, socket, config)
+#endif
+
+#ifdef ROCE_HAVE_TUNNEL_RELEASE_SOCK
+#define roce_compat_release_tunnel(socket) \
+	udp_tunnel_sock_release((socket)->sk)
+#else
 #define roce_compat_release_tunnel(socket) \
 	udp_tunnel_sock_release(socket)
 #endif
