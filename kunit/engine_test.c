@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/kthread.h>
+#include <linux/sizes.h>
 
 #include "engine.h"
 #include "fixture.h"
@@ -185,6 +186,40 @@ static void what_exceeds_the_budget_continues_later(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, becomes(&bench->to_do, 0));
 }
 
+static void work_much(struct bench *bench)
+{
+	roce_engine_charge(&bench->engine, SZ_1M);
+}
+
+static void after_much_work_what_comes_waits_for_its_turn(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->in_receive = work_much;
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, send(bench, 0, 0));
+	KUNIT_EXPECT_EQ(test, bench->received, 1);
+	KUNIT_EXPECT_TRUE(test, send(bench, 0, 1));
+	run(bench);
+	KUNIT_EXPECT_EQ(test, bench->received, 1);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, 2));
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+}
+
+static void a_claim_need_not_wait_for_that_turn(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->in_receive = work_much;
+	send(bench, 0, 0);
+	roce_engine_claim(&bench->engine);
+	send(bench, 0, 1);
+	KUNIT_EXPECT_EQ(test, bench->received, 1);
+	roce_engine_release(&bench->engine);
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, 2));
+}
+
 static void a_claimed_engine_does_not_run(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -310,6 +345,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(packets_that_come_meanwhile_keep_their_order),
 	KUNIT_CASE(a_wish_that_comes_meanwhile_is_granted),
 	KUNIT_CASE(what_exceeds_the_budget_continues_later),
+	KUNIT_CASE(after_much_work_what_comes_waits_for_its_turn),
+	KUNIT_CASE(a_claim_need_not_wait_for_that_turn),
 	KUNIT_CASE(a_claimed_engine_does_not_run),
 	KUNIT_CASE(a_wish_during_a_claim_is_granted_afterwards),
 	KUNIT_CASE(the_inbox_is_bounded),

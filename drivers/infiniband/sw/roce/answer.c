@@ -16,7 +16,7 @@
 #include "trace.h"
 
 /* Trains of responses that are sent before the inbox is looked at again */
-#define TRAINS_PER_STEP		4
+#define TRAINS_PER_STEP		2
 
 /* How long to wait for a netdev that takes no more, or for memory */
 #define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
@@ -357,6 +357,7 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 		train.data = data;
 		train.limit = roce_flow_train_bytes(qp);
 		err = fill_response_train(qp, resource, &train);
+		roce_engine_charge(&responder->engine, train.skb->len);
 		if (err)
 			roce_train_drop(&train);
 		else

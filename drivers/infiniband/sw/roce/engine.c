@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/delay.h>
+#include <linux/sizes.h>
 
 #include "engine.h"
 
 /*
- * Steps that an owner takes before it lets softirq do something else. A step
- * is a received run of packets or a batch of trains to send.
+ * Bytes received or sent before softirq does something else. Other CPUs learn
+ * only then what this one has for them: the stack tells them of packets that
+ * were steered to them (RPS) when its receive softirq ends.
  */
-#define ENGINE_BUDGET	16
+#define ENGINE_BUDGET	SZ_64K
+
+/* What a step costs besides its bytes */
+#define STEP_COST	SZ_1K
 
 /*
  * A sender's window is far below this. What exceeds it is somebody who ignores
@@ -15,13 +20,18 @@
  */
 #define ENGINE_INBOX_LIMIT	1024
 
+static bool is_free(const struct roce_engine *engine)
+{
+	return !engine->owned && !engine->wanted && !engine->yielded;
+}
+
 /* Become the owner, or make sure that somebody goes round once more. */
 static bool own(struct roce_engine *engine)
 {
 	bool won;
 
 	spin_lock_bh(&engine->lock);
-	won = !engine->owned && !engine->wanted;
+	won = is_free(engine);
 	if (won)
 		engine->owned = true;
 	engine->again = !won;
@@ -62,29 +72,43 @@ static bool step(struct roce_engine *engine)
 {
 	struct sk_buff *skb = next_received(engine);
 
+	roce_engine_charge(engine, STEP_COST);
 	if (skb) {
+		roce_engine_charge(engine, skb->len);
 		engine->ops->receive(engine, skb);
 		return true;
 	}
 	return engine->ops->advance(engine);
 }
 
+/* Leave the rest to the continuation, and what comes until it runs as well. */
+static void yield_softirq(struct roce_engine *engine)
+{
+	spin_lock_bh(&engine->lock);
+	engine->owned = false;
+	engine->yielded = true;
+	spin_unlock_bh(&engine->lock);
+	roce_engine_schedule(engine);
+}
+
+static bool must_yield(const struct roce_engine *engine)
+{
+	return engine->budget <= 0 || READ_ONCE(engine->wanted);
+}
+
 static void run_as_owner(struct roce_engine *engine)
 {
-	int budget = ENGINE_BUDGET;
-
 	do {
 		while (step(engine))
-			if (!--budget || READ_ONCE(engine->wanted))
-				goto yield;
-		if (disown(engine))
+			if (must_yield(engine))
+				break;
+		if (must_yield(engine)) {
+			/* Packets must not keep answers and timeouts back. */
+			engine->ops->advance(engine);
+			yield_softirq(engine);
 			return;
-	} while (--budget > 0);
-yield:
-	/* Packets that keep coming must not keep answers and timeouts back. */
-	engine->ops->advance(engine);
-	roce_engine_release(engine);
-	roce_engine_schedule(engine);
+		}
+	} while (!disown(engine));
 }
 
 /**
@@ -118,7 +142,7 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 		return false;
 	}
 	__skb_queue_tail(&engine->inbox, skb);
-	won = !engine->owned && !engine->wanted;
+	won = is_free(engine);
 	if (won)
 		engine->owned = true;
 	spin_unlock_bh(&engine->lock);
@@ -143,6 +167,12 @@ static void run_continuation(struct roce_bh *bh)
 {
 	struct roce_engine *engine =
 		container_of(bh, struct roce_engine, continuation);
+
+	spin_lock_bh(&engine->lock);
+	engine->yielded = false;
+	if (!engine->owned)
+		engine->budget = ENGINE_BUDGET;
+	spin_unlock_bh(&engine->lock);
 
 	rcu_read_lock();
 	roce_engine_run(engine);
@@ -207,6 +237,8 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->owned = false;
 	engine->again = false;
 	engine->wanted = false;
+	engine->yielded = false;
+	engine->budget = ENGINE_BUDGET;
 	roce_bh_init(&engine->continuation, run_continuation);
 }
 

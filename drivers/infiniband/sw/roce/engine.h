@@ -28,6 +28,9 @@ struct roce_engine_ops {
  * @owned: somebody runs the engine
  * @again: somebody else wanted to run it meanwhile
  * @wanted: the control path waits for it; nobody else becomes the owner
+ * @yielded: the budget was used up; until @continuation runs, nobody but the
+ *	control path becomes the owner
+ * @budget: bytes until the next yield; the owner's
  * @continuation: runs the engine when a budget was exhausted
  *
  * An engine runs to completion on the CPU that gave it something to do: a
@@ -39,13 +42,25 @@ struct roce_engine_ops {
  */
 struct roce_engine {
 	const struct roce_engine_ops *ops;
-	spinlock_t lock;		/* of inbox and the three flags */
+	spinlock_t lock;		/* of inbox and the flags */
 	struct sk_buff_head inbox;
 	bool owned;
 	bool again;
 	bool wanted;
+	bool yielded;
+	int budget;
 	struct roce_bh continuation;
 };
+
+/**
+ * roce_engine_charge() - say how much was done
+ * @engine: owned by the caller
+ * @bytes: that were received or sent, up to the length of an sk_buff
+ */
+static inline void roce_engine_charge(struct roce_engine *engine, u32 bytes)
+{
+	engine->budget -= bytes;
+}
 
 void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops);

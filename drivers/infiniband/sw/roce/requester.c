@@ -42,7 +42,7 @@
 #define MAX_BACKOFF		2
 
 /* Trains that are sent before the engine looks at what was received meanwhile */
-#define TRAINS_PER_STEP		4
+#define TRAINS_PER_STEP		2
 
 /* How long to wait for a netdev that takes no more, or for memory */
 #define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
@@ -556,6 +556,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	u32 packets = train->packets;
 	int err;
 
+	roce_engine_charge(&requester->engine, train->skb->len);
 	err = roce_flow_send(qp, ROCE_REQUESTER, av, train);
 	if (err == -EAGAIN)
 		packets = train->sent;
