@@ -8,62 +8,71 @@
 #include "compat_crc32.h"
 #include "icrc.h"
 
-static u32 icrc_ipv4(u32 crc, struct iphdr header)
+#define ROUTING_HEADER_SIZE	8
+
+static void *add(void *place, const void *header, size_t size)
+{
+	return memcpy(place, header, size) + size;
+}
+
+static void *add_ipv4(void *place, struct iphdr header)
 {
 	header.tos = 0xff;
 	header.ttl = 0xff;
 	header.check = (__force __sum16)0xffff;
-	return roce_crc32(crc, (u8 *)&header, sizeof(header));
+	return add(place, &header, sizeof(header));
 }
 
-static u32 icrc_ipv6(u32 crc, struct ipv6hdr header)
+static void *add_ipv6(void *place, struct ipv6hdr header)
 {
 	/* Traffic class and flow label share a word with the version. */
 	*(__be32 *)&header |= cpu_to_be32(0x0fffffff);
 	header.hop_limit = 0xff;
-	return roce_crc32(crc, (u8 *)&header, sizeof(header));
+	return add(place, &header, sizeof(header));
 }
 
-static u32 icrc_udp(u32 crc, struct udphdr header)
+static void *add_udp(void *place, struct udphdr header)
 {
 	header.check = (__force __sum16)0xffff;
-	return roce_crc32(crc, (u8 *)&header, sizeof(header));
-}
-
-static u32 icrc_bth(u32 crc, struct roce_bth header)
-{
-	/* FECN, BECN and the reserved bits beside them */
-	header.qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
-	return roce_crc32(crc, (u8 *)&header, sizeof(header));
+	return add(place, &header, sizeof(header));
 }
 
 /**
  * roce_icrc_begin() - start the ICRC of a packet
  * @headers: IP and UDP header of this one packet, as they are on the wire
- * @bth: its base transport header
+ * @transport: its base transport header, and the headers behind it
+ * @length: bytes at @transport, at most ROCE_MAX_HEADERS
  *
- * Return: the running CRC, for roce_icrc_update() of all that follows the BTH.
+ * All headers in one go: to start a CRC with carry-less multiplication costs
+ * more than some bytes of it.
+ *
+ * Return: the running CRC, for roce_icrc_update() of all that follows.
  */
 u32 roce_icrc_begin(const struct roce_ip_headers *headers,
-		    const struct roce_bth *bth)
+		    const void *transport, u32 length)
 {
-	static const u8 routing_header[8] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
-	};
-	u32 crc = roce_crc32(~0, routing_header, sizeof(routing_header));
+	u8 buffer[ROUTING_HEADER_SIZE + sizeof(struct ipv6hdr) +
+		  sizeof(struct udphdr) + ROCE_MAX_HEADERS] __aligned(8);
+	struct roce_bth *bth;
+	void *end;
 
-	if (headers->ipv6)
-		crc = icrc_ipv6(crc, headers->v6);
-	else
-		crc = icrc_ipv4(crc, headers->v4);
-	crc = icrc_udp(crc, headers->udp);
-	return icrc_bth(crc, *bth);
+	memset(buffer, 0xff, ROUTING_HEADER_SIZE);
+	end = buffer + ROUTING_HEADER_SIZE;
+	end = headers->ipv6 ? add_ipv6(end, headers->v6) :
+			      add_ipv4(end, headers->v4);
+	end = add_udp(end, headers->udp);
+	bth = end;
+	end = add(end, transport, length);
+	/* FECN, BECN and the reserved bits beside them */
+	bth->qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
+
+	return roce_crc32(~0, buffer, end - (void *)buffer);
 }
 
 /**
  * roce_icrc_update() - continue the ICRC
  * @crc: the running CRC
- * @data: more bytes of the packet: other headers, payload, pad
+ * @data: more bytes of the packet: payload and pad
  * @length: how many
  *
  * Return: the running CRC.

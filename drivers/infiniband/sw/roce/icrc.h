@@ -27,7 +27,7 @@ struct roce_ip_headers {
 int roce_icrc_init(void);
 void roce_icrc_exit(void);
 u32 roce_icrc_begin(const struct roce_ip_headers *headers,
-		    const struct roce_bth *bth);
+		    const void *transport, u32 length);
 u32 roce_icrc_update(u32 crc, const void *data, size_t length);
 __le32 roce_icrc_finish(u32 crc);
 

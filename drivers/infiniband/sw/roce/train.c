@@ -250,11 +250,10 @@ static void *add_header(void *place, const void *header, size_t size)
 	return memcpy(place, header, size) + size;
 }
 
-/* The headers between BTH and payload. Returns how many bytes they take. */
-static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
+/* The headers between BTH and payload */
+static void add_extended_headers(const struct roce_packet *packet, void *end)
 {
 	u32 flags = packet->info->flags;
-	void *end = buffer;
 
 	if (flags & ROCE_HAS_DETH) {
 		struct roce_deth deth = {
@@ -306,7 +305,6 @@ static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
 
 		end = add_header(end, &rkey, sizeof(rkey));
 	}
-	return end - (void *)buffer;
 }
 
 /**
@@ -320,9 +318,11 @@ static u32 extended_headers(const struct roce_packet *packet, u8 *buffer)
 int roce_train_begin_packet(struct roce_train *train,
 			    const struct roce_packet *packet)
 {
-	u8 buffer[ROCE_MAX_HEADERS];
-	u32 size = extended_headers(packet, buffer);
-	struct roce_bth bth = {
+	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
+	u32 size = packet->info->header_length;
+	struct roce_bth *bth = (struct roce_bth *)buffer;
+
+	*bth = (struct roce_bth) {
 		.opcode = packet->opcode,
 		.flags = (packet->solicited ? ROCE_BTH_SOLICITED : 0) |
 			 (packet->becn ? 0 : ROCE_BTH_MIGREQ) |
@@ -334,11 +334,12 @@ int roce_train_begin_packet(struct roce_train *train,
 						  ROCE_BTH_ACK_REQUEST : 0)),
 	};
 
+	add_extended_headers(packet, buffer + sizeof(*bth));
+
 	train->start = train->skb->len;
 	set_lengths(&train->headers, roce_packet_size(packet));
-	train->icrc = roce_icrc_begin(&train->headers, &bth);
-	return put_bytes(train, &bth, sizeof(bth), false) ?:
-	       put_bytes(train, buffer, size, true);
+	train->icrc = roce_icrc_begin(&train->headers, buffer, size);
+	return put_bytes(train, buffer, size, false);
 }
 
 /**
@@ -494,12 +495,14 @@ static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
 	set_lengths(headers, size);
 }
 
-static bool icrc_is_right(const struct sk_buff *skb, const struct roce_run *run,
-			  u32 size, const struct roce_bth *bth)
+/* @transport: the headers of the packet from BTH to payload */
+static bool icrc_is_right(struct sk_buff *skb, u32 size, const void *transport,
+			  u32 transport_size)
 {
+	const struct roce_run *run = roce_run(skb);
 	struct roce_ip_headers headers;
 	struct skb_seq_state state;
-	u32 from = run->offset + sizeof(*bth);
+	u32 from = run->offset + transport_size;
 	u32 to = run->offset + size - ROCE_ICRC_SIZE;
 	u32 seen = 0, n;
 	const u8 *data;
@@ -507,9 +510,9 @@ static bool icrc_is_right(const struct sk_buff *skb, const struct roce_run *run,
 	u32 crc;
 
 	received_ip_headers(skb, run->index, size, &headers);
-	crc = roce_icrc_begin(&headers, bth);
+	crc = roce_icrc_begin(&headers, transport, transport_size);
 
-	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &state);
+	skb_prepare_seq_read(skb, from, to, &state);
 	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
 		/* The last piece may reach beyond the end. */
 		n = min(n, to - from - seen);
@@ -640,7 +643,7 @@ static int parse_packet(struct sk_buff *skb, u32 size,
 		return ROCE_COUNTER_rx_dropped_opcode;
 	if (!length_fits)
 		return ROCE_COUNTER_rx_dropped_length;
-	if (!icrc_is_right(skb, run, size, bth))
+	if (!icrc_is_right(skb, size, buffer, packet->info->header_length))
 		return ROCE_COUNTER_rx_icrc_encapsulated;
 	if (!(packet->pkey & ROCE_PKEY_INDEX_MASK) ||
 	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY)
