@@ -89,6 +89,8 @@ static void victim_create(struct victim *v)
 	struct ibv_ah_attr attr;
 
 	v->pd = ibv_alloc_pd(port.ctx);
+	if (!v->pd)
+		die_errno(errno, "ibv_alloc_pd");
 	v->buf = aligned_alloc(4096, BUF_SIZE);
 	v->mr = ibv_reg_mr(v->pd, v->buf, BUF_SIZE, IBV_ACCESS_LOCAL_WRITE |
 			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
