@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # The end of everything, under traffic. Nothing may hang, leak or splat, and no
-# process may wait for ever. TEARDOWNS says how often each end comes.
+# process may wait for ever. TEARDOWNS says how often each end comes, ROUNDS how
+# often a link comes and goes.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 TEARDOWNS=${TEARDOWNS:-1}
+# Fewer where everything is checked and slow
+ROUNDS=${ROUNDS:-$((50 / SLOWNESS / SLOWNESS))}
 build
 
 # Traffic in both directions until somebody ends it.
@@ -126,5 +129,74 @@ unload_or_busy()
 	[[ ! -d /sys/module/roce ]] || kill "$TRAFFIC_A" "$TRAFFIC_B" || true
 }
 teardowns "rmmod roce" unload_or_busy
+
+# look: at everything that can be seen of the devices, for ever
+look()
+{
+	while :; do
+		rdma resource show qp -dd
+		rdma resource show mr -dd
+		rdma resource show cq -dd
+		rdma statistic show
+		grep -rs . "/sys/class/infiniband/$DEV_A/ports" "/sys/class/infiniband/$DEV_A/cc"
+	done >/dev/null 2>&1
+}
+
+delete_watched()
+{
+	local i watchers=()
+
+	for i in 1 2; do
+		look &
+		watchers+=($!)
+	done
+	nap 0.5
+	rdma link delete "$DEV_A"
+	kill "${watchers[@]}"
+}
+teardowns "rdma link delete, while others look at the device" delete_watched
+
+# One of them deletes it; the others do too, or find it gone.
+delete_twice()
+{
+	local pid pids=() deleted=0
+
+	for pid in 1 2 3; do
+		rdma link delete "$DEV_A" 2>>"$TMP/deleted" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		! wait "$pid" || deleted=$((deleted + 1))
+	done
+	cat "$TMP/deleted"
+	((deleted > 0)) && link_gone "$DEV_A"
+}
+teardowns "rdma link delete by three at once" delete_twice
+
+# A connection is somewhere between its beginning and its traffic.
+come_and_go()
+{
+	local i pid
+
+	ns_pair
+	link_pair
+	for ((i = 0; i < ROUNDS; i++)); do
+		echo "write 100000 5000" | "$BUILD/connection" rc "$DEV_A" "$GID4_A" \
+			"$DEV_B" "$GID4_B" >/dev/null 2>&1 &
+		pid=$!
+		nap "0.$((RANDOM % 4))"
+		link_del "$DEV_A"
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" || true
+		link_add "$DEV_A" roce "$VETH_A" "$NS_A"
+		GID4_A=$GID4
+	done
+	integrity_pair --ops mix --sizes 5000 --count 28
+	link_del "$DEV_A"
+	link_del "$DEV_B"
+	ns_del "$NS_A"
+	ns_del "$NS_B"
+}
+CHECK_TIMEOUT=240 check "$ROUNDS times a link comes and goes under who uses it" come_and_go
 NAMESPACES=()
 finish

@@ -3,4 +3,4 @@
 #
 # integration/teardown.sh, 50 times each.
 
-TEARDOWNS=50 exec "$(dirname "$0")/../integration/teardown.sh"
+TEARDOWNS=50 ROUNDS=50 exec "$(dirname "$0")/../integration/teardown.sh"
