@@ -452,6 +452,35 @@ static void trains_get_short_at_a_low_rate(struct kunit *test)
 	KUNIT_EXPECT_GT(test, wire->ends[0].trains, 3);
 }
 
+/* A flow that waited, and should have gone on so long ago: packets sent at once */
+static void expect_burst(struct kunit *test, u64 late, u64 made_up_for)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *end = &wire->ends[0];
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = 250 * MTU, .remote = TARGET,
+	};
+	u64 cost = (MTU + 12 + 4 + ETHERNET_HEADERS) * 8 * 1000 / RATE_MBIT;
+	u64 start;
+
+	hold_rate(end, RATE_MBIT);
+	send_cnp(&wire->ends[1]);
+	start = ktime_get_ns();
+	end->qp->flow.due = start - late;
+	end->qp->flow.behind = true;
+	KUNIT_ASSERT_EQ(test, wire_post(end, &op), 0);
+	wire_start(wire);
+	KUNIT_EXPECT_GE(test, end->trains, div_u64(made_up_for, cost));
+	KUNIT_EXPECT_LE(test, end->trains,
+			div_u64(made_up_for + ktime_get_ns() - start, cost) + 1);
+}
+
+static void what_a_late_timer_missed_is_made_up_for(struct kunit *test)
+{
+	expect_burst(test, 10 * NSEC_PER_MSEC, 10 * NSEC_PER_MSEC);
+	expect_burst(test, NSEC_PER_SEC, 20 * NSEC_PER_MSEC);
+}
+
 static void a_full_netdev_costs_no_rate(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
@@ -548,6 +577,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(responses_are_paced),
 	KUNIT_CASE(both_halves_share_the_rate),
 	KUNIT_CASE(trains_get_short_at_a_low_rate),
+	KUNIT_CASE(what_a_late_timer_missed_is_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
