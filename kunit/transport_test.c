@@ -301,6 +301,56 @@ static void short_messages_share_a_train(struct kunit *test)
 	KUNIT_EXPECT_LE(test, wire->ends[1].sent, 2);
 }
 
+/* Each posted alone, the first ones still on their way */
+static void short_messages_wait_while_enough_are_in_flight(struct kunit *test)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = 8, .remote = TARGET,
+	};
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+	struct wire_end *a;
+	int i;
+
+	setup.whole_trains = true;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	for (i = 0; i < 30; i++) {
+		op.wr_id = i;
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+		wire_start(wire);
+	}
+	KUNIT_EXPECT_EQ(test, a->sent, 16);
+	for (i = 0; i < 30; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, a->sent, 30);
+	KUNIT_EXPECT_EQ(test, a->trains, 17);
+}
+
+static void short_messages_that_fill_a_train_do_not_wait(struct kunit *test)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = 8, .remote = TARGET,
+	};
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+	struct wire_end *a;
+	int i;
+
+	setup.whole_trains = true;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	for (i = 0; i < 16 + 64; i++) {
+		op.wr_id = i;
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+		wire_start(wire);
+	}
+	KUNIT_EXPECT_EQ(test, a->sent, 16 + 64);
+	KUNIT_EXPECT_EQ(test, a->trains, 17);
+	for (i = 0; i < 16 + 64; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+}
+
 static void packets_in_flight_are_bounded(struct kunit *test)
 {
 	struct wire_op op = {
@@ -485,6 +535,8 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(a_message_looks_as_the_iba_says),
 	KUNIT_CASE(a_read_looks_as_the_iba_says),
 	KUNIT_CASE(short_messages_share_a_train),
+	KUNIT_CASE(short_messages_wait_while_enough_are_in_flight),
+	KUNIT_CASE(short_messages_that_fill_a_train_do_not_wait),
 	KUNIT_CASE(packets_in_flight_are_bounded),
 	KUNIT_CASE(a_long_read_is_asked_for_in_pieces),
 	KUNIT_CASE(no_more_reads_than_agreed_are_under_way),

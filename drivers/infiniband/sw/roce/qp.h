@@ -381,6 +381,7 @@ void roce_qp_event(struct roce_qp *qp, enum ib_event_type event);
 int roce_requester_slots_init(struct roce_qp *qp);
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number);
+u32 roce_requests_waiting(const struct roce_qp *qp);
 struct roce_request *roce_request_fetch(struct roce_qp *qp);
 int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
 void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);

@@ -40,8 +40,11 @@ struct roce_request *roce_request(const struct roce_requester *requester,
 				  requester->slot_size;
 }
 
-/* Requests that the consumer has handed over and that were not fetched yet */
-static u32 requests_waiting(const struct roce_qp *qp)
+/**
+ * roce_requests_waiting() - requests that were handed over and not fetched yet
+ * @qp: its requester is owned by the caller
+ */
+u32 roce_requests_waiting(const struct roce_qp *qp)
 {
 	const struct roce_requester *requester = &qp->requester;
 	u32 in_work = requester->fetched - requester->completed;
@@ -265,7 +268,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (!requests_waiting(qp))
+	if (!roce_requests_waiting(qp))
 		return NULL;
 
 	request = roce_request(requester, requester->fetched);

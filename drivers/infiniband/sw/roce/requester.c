@@ -41,6 +41,9 @@
 /* 9.7.6.1.3: a timeout may take up to four times what the attribute says. */
 #define MAX_BACKOFF		2
 
+/* Packets that keep a peer busy while a short message waits for others */
+#define ENOUGH_IN_FLIGHT	16
+
 /* Trains that are sent before the engine looks at what was received meanwhile */
 #define TRAINS_PER_STEP		2
 
@@ -292,6 +295,28 @@ static bool can_share_train(const struct roce_request *request)
 	return request->status == IB_WC_SUCCESS &&
 	       request->opcode != IB_WR_RDMA_READ &&
 	       !roce_request_is_local(request);
+}
+
+/*
+ * A short message costs a fraction in a train with others of its kind. So while
+ * enough is under way, it waits for the next acknowledgment, or until a train is
+ * full. (For TCP this is called autocorking.) That acknowledgment comes: what is
+ * in flight ends with the end of a message, which asks for one.
+ */
+static bool waits_for_company(const struct roce_qp *qp,
+			      const struct roce_request *request)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 waiting, train;
+
+	if (!roce_qp_is_reliable(qp) || request->packets > 1 ||
+	    sent_before(requester) || in_flight(requester) < ENOUGH_IN_FLIGHT)
+		return false;
+	waiting = requester->fetched - requester->current_request +
+		  roce_requests_waiting(qp);
+	train = min_t(u32, ROCE_TRAIN_MAX_PACKETS,
+		      ROCE_TRAIN_MAX_BYTES / max(request->length, 1u));
+	return waiting < train;
 }
 
 /*
@@ -714,6 +739,8 @@ static bool send_next(struct roce_qp *qp)
 		return execute_local(qp, request);
 	if (request->opcode == IB_WR_RDMA_READ)
 		return send_read(qp, request);
+	if (waits_for_company(qp, request))
+		return false;
 	return send_messages(qp, request);
 }
 
