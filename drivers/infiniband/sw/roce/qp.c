@@ -590,7 +590,7 @@ static void run_doorbell(struct roce_qp *qp)
  * process context.
  *
  * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
- * the queue is full, -EOPNOTSUPP.
+ * the queue is full or there is no memory for it, -EOPNOTSUPP.
  */
 int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr)
@@ -601,8 +601,10 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	if (roce_qp_is_user(qp)) {
 		if (!accepts_sends(qp))
 			return -EINVAL;
-		run_doorbell(qp);
-		return 0;
+		err = roce_requester_slots_alloc(qp);
+		if (!err)
+			run_doorbell(qp);
+		return err;
 	}
 
 	*bad_wr = wr;

@@ -86,7 +86,8 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * struct roce_requester - the half of a QP that sends requests
  * @engine: owns all of this but for what is said otherwise
  * @ring: of a program, filled by it
- * @slots: as many requests as @ring has elements, @slot_size bytes each
+ * @slots: as many requests as @ring has elements, @slot_size bytes each; of a
+ *	program's QP, NULL until it first sends
  * @slot_size: bytes
  * @slot_mask: slots - 1
  * @post_lock: guards @posted, which kernel consumers advance in any context
@@ -379,6 +380,7 @@ void roce_qp_event(struct roce_qp *qp, enum ib_event_type event);
 
 /* request.c */
 int roce_requester_slots_init(struct roce_qp *qp);
+int roce_requester_slots_alloc(struct roce_qp *qp);
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number);
 u32 roce_requests_waiting(const struct roce_qp *qp);

@@ -9,8 +9,10 @@
 			 IB_SEND_SOLICITED | IB_SEND_INLINE)
 
 /**
- * roce_requester_slots_init() - allocate the requests of a send queue
+ * roce_requester_slots_init() - set the requests of a send queue up
  * @qp: its cap and, of a program's QP, its send ring are set
+ *
+ * A kernel consumer posts where nothing can be allocated, so it gets them now.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -23,9 +25,33 @@ int roce_requester_slots_init(struct roce_qp *qp)
 
 	requester->slot_size = ALIGN(sizeof(struct roce_request) + room, 8);
 	requester->slot_mask = slots - 1;
-	requester->slots = kvcalloc(slots, requester->slot_size,
-				    GFP_KERNEL_ACCOUNT);
-	return requester->slots ? 0 : -ENOMEM;
+	return roce_qp_is_user(qp) ? 0 : roce_requester_slots_alloc(qp);
+}
+
+/**
+ * roce_requester_slots_alloc() - allocate the requests of a send queue
+ * @qp: set up; if it has them already nothing is done
+ *
+ * Process context. A program's QP gets them when it first sends: of thousands
+ * of connections most are idle.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_requester_slots_alloc(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	void *slots;
+
+	if (READ_ONCE(requester->slots))
+		return 0;
+	slots = kvcalloc(requester->slot_mask + 1, requester->slot_size,
+			 GFP_KERNEL_ACCOUNT);
+	if (!slots)
+		return -ENOMEM;
+	/* Two threads may post to one QP for the first time. */
+	if (cmpxchg(&requester->slots, NULL, slots))
+		kvfree(slots);
+	return 0;
 }
 
 /**
@@ -268,7 +294,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (!roce_requests_waiting(qp))
+	if (!READ_ONCE(requester->slots) || !roce_requests_waiting(qp))
 		return NULL;
 
 	request = roce_request(requester, requester->fetched);
