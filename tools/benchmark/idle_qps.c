@@ -17,12 +17,12 @@
 
 #include <infiniband/verbs.h>
 
-/* Bytes of kernel memory, of which rings are the part that vmalloc knows. */
+/* Bytes: what is free, and what the kernel and this process have allocated */
 struct memory {
-	double rings, other;
+	double free, kernel, process;
 };
 
-static struct memory kernel_memory(void)
+static struct memory look_at_memory(void)
 {
 	struct memory m = { 0 };
 	char line[128], name[64];
@@ -34,10 +34,12 @@ static struct memory kernel_memory(void)
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%63[^:]: %lf", name, &kib) != 2)
 			continue;
-		if (!strcmp(name, "VmallocUsed"))
-			m.rings += kib * 1024;
+		if (!strcmp(name, "MemFree"))
+			m.free += kib * 1024;
 		if (!strcmp(name, "Slab") || !strcmp(name, "Percpu"))
-			m.other += kib * 1024;
+			m.kernel += kib * 1024;
+		if (!strcmp(name, "AnonPages") || !strcmp(name, "PageTables"))
+			m.process += kib * 1024;
 	}
 	fclose(f);
 	return m;
@@ -113,7 +115,7 @@ int main(int argc, char **argv)
 	struct ibv_context *context;
 	struct memory before, after;
 	union ibv_gid peer;
-	double start, seconds;
+	double start, seconds, rings, other;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	int i, count;
@@ -135,7 +137,7 @@ int main(int argc, char **argv)
 		.max_send_sge = 1, .max_recv_sge = 1,
 	};
 
-	before = kernel_memory();
+	before = look_at_memory();
 	start = now();
 	for (i = 0; i < count; i++) {
 		struct ibv_qp_init_attr attr = init;
@@ -148,10 +150,12 @@ int main(int argc, char **argv)
 	seconds = now() - start;
 	/* What RCU still has to free is not memory of a QP. */
 	sleep(2);
-	after = kernel_memory();
+	after = look_at_memory();
+	other = after.kernel - before.kernel;
+	rings = before.free - after.free - other -
+		(after.process - before.process);
 
-	printf("%.6f %.0f %.0f\n", seconds / count,
-	       (after.rings - before.rings) / count,
-	       (after.other - before.other) / count);
+	printf("%.6f %.0f %.0f\n", seconds / count, rings / count,
+	       other / count);
 	return 0;
 }
