@@ -559,7 +559,7 @@ built()
 {
 	local program
 
-	for program in integrity verbs hostile_rings member train_send connection performance; do
+	for program in integrity verbs hostile_rings flood member train_send connection performance; do
 		[[ -x $BUILD/$program ]] || return
 		[[ -z $(find "$TEST_DIR"/{Makefile,common,integrity,verbs,hostile,rings,multicast,wire,operators} \
 			-name '*.[ch]' -newer "$BUILD/$program" -print -quit) ]] || return

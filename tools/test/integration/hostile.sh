@@ -8,22 +8,35 @@
 . "$(dirname "$0")/../lib.sh"
 
 ROUNDS=${ROUNDS:-2000}
+FLOOD=${FLOOD:-20000}
+GUESSES=${GUESSES:-$((100000 / SLOWNESS / SLOWNESS))}
 SEED=${SEED:-1}
 
 build
 ns_pair
 link_pair
 
-# beside COMMAND...: the command, and an ordinary connection at the same time
+# beside COMMAND...: the command, and an ordinary connection as long as it runs,
+# or several one after the other. They leave it some time of the CPU.
 beside()
 {
-	local rc=0 pid
+	local rc=0 pid connections=0
 
-	(integrity_pair --ops mix --sizes 100,5000 --qps 2 --flags bidir \
-		--count 140 --seconds 60) >"$TMP/beside" 2>&1 &
+	("$@") &
 	pid=$!
-	"$@" || rc=$?
-	wait "$pid" || { echo "the ordinary connection:"; cat "$TMP/beside"; rc=1; }
+	while kill -0 "$pid" 2>/dev/null || ((connections == 0)); do
+		integrity_pair --ops mix --sizes 100,5000 --qps 2 \
+			--flags bidir,events --count 140 --seconds 60 >"$TMP/beside" 2>&1 || {
+			echo "the ordinary connection:"
+			cat "$TMP/beside"
+			rc=1
+			break
+		}
+		connections=$((connections + 1))
+		! kill -0 "$pid" 2>/dev/null || nap 1
+	done
+	wait "$pid" || rc=$?
+	echo "$connections ordinary connections meanwhile"
 	return "$rc"
 }
 
@@ -101,5 +114,73 @@ icrc_counted()
 	expect "packets with a bad ICRC" 20 $((after - before))
 }
 check "each packet with a bad ICRC is counted as that" icrc_counted
+# --- by the million ----------------------------------------------------------
+
+# flood ADDRESS GID_INDEX OPTION...: from side B to QPs of its own on side A
+flood()
+{
+	local address=$1 gid=$2
+	shift 2
+
+	b "$BUILD/flood" "$DEV_A" "$gid" "$VETH_B" "$address" "$(mac "$NS_A" "$VETH_A")" \
+		--seed "$SEED" "$@" >"$TMP/flood"
+}
+
+# fate NAME: so many packets had to end like that
+fate() { value_of "fate $1" "$(<"$TMP/flood")"; }
+
+# growth NAME...: of counters of side A
+growth()
+{
+	local name sum=0
+
+	for name; do
+		sum=$((sum + $(value_of "$name" "$after") - $(value_of "$name" "$before")))
+	done
+	echo "$sum"
+}
+
+# Documentation/counters.md: what counts a packet that reaches the device, unless
+# it cannot be parsed. The ordinary connection's are among them.
+UNPARSED=(rx_dropped_header rx_dropped_length rx_dropped_opcode)
+ARRIVED=(rx_packets rx_icrc_encapsulated rx_dropped_no_qp rx_dropped_pkey
+	rx_dropped_inbox_full rx_dropped_no_memory)
+
+flooded()
+{
+	local before after ordinary arrived
+
+	before=$(counters "$DEV_A")
+	ordinary=$(counter "$DEV_B" tx_packets)
+	beside flood "$@" || { cat "$TMP/flood"; return 1; }
+	nap 0.5
+	after=$(counters "$DEV_A")
+	ordinary=$(($(counter "$DEV_B" tx_packets) - ordinary))
+	cat "$TMP/flood"
+	for name in "${ARRIVED[@]}" "${UNPARSED[@]}"; do
+		echo "$name grew by $(growth "$name")"
+	done
+	arrived=$(($(fate packets) - $(fate nowhere) - $(fate refused) + ordinary))
+	expect "packets with a bad ICRC" "$(fate icrc)" "$(growth rx_icrc_encapsulated)"
+	expect "packets of another partition" "$(fate pkey)" "$(growth rx_dropped_pkey)"
+	expect "parsed packets that are counted" "$arrived" "$(growth "${ARRIVED[@]}")"
+	(($(growth "${UNPARSED[@]}") >= $(fate refused)))
+}
+note "$FLOOD packets or trains each, seed $SEED"
+check "each packet of a flood over IPv4 is counted" flooded "$IP4_B" "$GID4_A" --packets "$FLOOD"
+check "each packet of a flood over IPv6 is counted" flooded "$IP6_B" "$GID6_A" --packets "$FLOOD"
+
+guessed()
+{
+	local before after
+
+	before=$(counters "$DEV_A")
+	flood "$IP4_B" "$GID4_A" --only guesses --packets "$GUESSES"
+	nap 0.2
+	after=$(counters "$DEV_A")
+	expect "refused guesses" "$GUESSES" "$(growth resp_remote_access_errors)"
+	expect "writes" 0 "$(growth rx_write_requests)"
+}
+check "$GUESSES guesses hit no R_Key" guessed
 check "and traffic goes on" integrity_pair --ops mix --sizes 5000 --count 28
 finish

@@ -11,16 +11,26 @@
 #include "rdma.h"
 #include "packet.h"
 
+static uint32_t crc32_table[256];
+
+__attribute__((constructor)) static void crc32_init(void)
+{
+	uint32_t crc, i;
+	int bit;
+
+	for (i = 0; i < ARRAY_SIZE(crc32_table); i++) {
+		for (crc = i, bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+		crc32_table[i] = crc;
+	}
+}
+
 static uint32_t crc32_update(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
-	int bit;
 
-	for (; len; len--, p++) {
-		crc ^= *p;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
+	for (; len; len--, p++)
+		crc = crc >> 8 ^ crc32_table[(crc ^ *p) & 0xff];
 	return crc;
 }
 
@@ -31,7 +41,7 @@ static uint32_t crc_ipv4(uint32_t crc, const struct wire_flow *flow,
 	struct iphdr ip = {
 		.version = 4, .ihl = 5, .tos = 0xff,
 		.tot_len = htons(sizeof(ip) + udp_len), .id = htons(id),
-		.frag_off = htons(IP_DF), .ttl = 0xff, .protocol = IPPROTO_UDP,
+		.frag_off = flow->fragmented ? 0 : htons(IP_DF), .ttl = 0xff, .protocol = IPPROTO_UDP,
 		.check = 0xffff,
 	};
 
@@ -54,8 +64,8 @@ static uint32_t crc_ipv6(uint32_t crc, const struct wire_flow *flow,
 	return crc32_update(crc, &ip, sizeof(ip));
 }
 
-static uint32_t icrc(const struct wire_flow *flow, const uint8_t *bth,
-		     uint32_t len, uint16_t id)
+uint32_t wire_icrc(const struct wire_flow *flow, const uint8_t *bth,
+		   uint32_t len, uint16_t ip_id)
 {
 	static const uint64_t lrh = ~0ull;
 	uint16_t udp_len = sizeof(struct udphdr) + len + ICRC_SIZE;
@@ -63,18 +73,19 @@ static uint32_t icrc(const struct wire_flow *flow, const uint8_t *bth,
 		.source = htons(flow->sport), .dest = htons(ROCE_PORT),
 		.len = htons(udp_len), .check = 0xffff,
 	};
+	uint32_t head_len = min(len, BTH_SIZE);
 	uint8_t head[BTH_SIZE];
 	uint32_t crc = crc32_update(~0u, &lrh, sizeof(lrh));
 
 	if (gid_is_ipv4(&flow->from))
-		crc = crc_ipv4(crc, flow, udp_len, id);
+		crc = crc_ipv4(crc, flow, udp_len, ip_id);
 	else
 		crc = crc_ipv6(crc, flow, udp_len);
 	crc = crc32_update(crc, &udp, sizeof(udp));
-	memcpy(head, bth, BTH_SIZE);
+	memcpy(head, bth, head_len);
 	head[4] = 0xff;		/* FECN, BECN, reserved */
-	crc = crc32_update(crc, head, BTH_SIZE);
-	return ~crc32_update(crc, bth + BTH_SIZE, len - BTH_SIZE);
+	crc = crc32_update(crc, head, head_len);
+	return htole32(~crc32_update(crc, bth + head_len, len - head_len));
 }
 
 static uint32_t put32(uint8_t *buf, uint32_t value)
@@ -102,7 +113,7 @@ uint32_t wire_build(uint8_t *buf, const struct wire_flow *flow,
 	at += p->len;
 	memset(buf + at, 0, pad);
 	at += pad;
-	crc = htole32(icrc(flow, buf, at, ip_id));
+	crc = wire_icrc(flow, buf, at, ip_id);
 	memcpy(buf + at, &crc, ICRC_SIZE);
 	return at + ICRC_SIZE;
 }

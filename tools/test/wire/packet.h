@@ -25,6 +25,7 @@ enum {
 struct wire_flow {
 	union ibv_gid from, to;
 	uint16_t sport;
+	bool fragmented;	/* IPv4: sent without DF */
 };
 
 struct wire_packet {
@@ -45,5 +46,12 @@ struct wire_packet {
  */
 uint32_t wire_build(uint8_t *buf, const struct wire_flow *flow,
 		    const struct wire_packet *p, uint16_t ip_id);
+
+/*
+ * The ICRC of @len bytes that begin with a BTH, or with what is there of one,
+ * as it stands behind them. @ip_id as above.
+ */
+uint32_t wire_icrc(const struct wire_flow *flow, const uint8_t *bth,
+		   uint32_t len, uint16_t ip_id);
 
 #endif
