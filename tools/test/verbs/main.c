@@ -29,6 +29,8 @@ static const struct {
 	{ "flush", test_flush },
 	{ "reregistration", test_reregistration },
 	{ "attributes", test_attributes },
+	{ "arguments", test_arguments },
+	{ "attribute_masks", test_attribute_masks },
 	{ "states", test_states },
 	{ "completions", test_completion_queues },
 	{ "srq", test_shared_receive_queues },
@@ -37,6 +39,7 @@ static const struct {
 	{ "local", test_local_errors },
 	{ "remote", test_remote_errors },
 	{ "retries", test_retries },
+	{ "neglect", test_neglect },
 	{ "counters", test_counters },
 };
 
