@@ -20,6 +20,8 @@
 #define MAX_COMMAND	512
 
 static struct duo duo;
+static struct ibv_srq *srq;
+static struct mminfo told[3];	/* the one in the middle is the driver's */
 
 union command {
 	struct ib_uverbs_get_context get_context;
@@ -30,6 +32,7 @@ union command {
 	struct ib_uverbs_create_qp create_qp;
 	struct ib_uverbs_modify_qp modify_qp;
 	struct ib_uverbs_create_srq create_srq;
+	struct ib_uverbs_modify_srq modify_srq;
 	struct ib_uverbs_create_ah create_ah;
 	uint8_t bytes[MAX_COMMAND];
 };
@@ -119,6 +122,18 @@ static void fill_create_srq(union command *c)
 	c->create_srq.max_sge = 1;
 }
 
+static void fill_modify_srq(union command *c)
+{
+	struct rxe_modify_srq_cmd driver = {
+		.mmap_info_addr = (uintptr_t)&told[1],
+	};
+
+	c->modify_srq.srq_handle = srq->handle;
+	c->modify_srq.attr_mask = IBV_SRQ_MAX_WR;
+	c->modify_srq.max_wr = 20;
+	memcpy(c->bytes + sizeof(c->modify_srq), &driver, sizeof(driver));
+}
+
 static void fill_create_ah(union command *c)
 {
 	c->create_ah.pd_handle = duo.a.pd->handle;
@@ -186,6 +201,11 @@ static const struct verb {
 		0, sizeof(struct rxe_create_srq_resp),
 		fill_create_srq, destroy, IB_USER_VERBS_CMD_DESTROY_SRQ,
 	}, {
+		"modify_srq", IB_USER_VERBS_CMD_MODIFY_SRQ,
+		sizeof(struct ib_uverbs_modify_srq), 0,
+		sizeof(struct rxe_modify_srq_cmd), 0,
+		fill_modify_srq, NULL, 0,
+	}, {
 		"create_ah", IB_USER_VERBS_CMD_CREATE_AH,
 		sizeof(struct ib_uverbs_create_ah),
 		sizeof(struct ib_uverbs_create_ah_resp),
@@ -239,6 +259,7 @@ static bool issue_with(const struct verb *c, const char *name, uint32_t in,
 	int fd, err;
 
 	memset(response, GUARD, sizeof(response));
+	memset(told, GUARD, sizeof(told));
 	memset(request.command.bytes + c->size, 0xff, BEYOND + c->in);
 	if (c->fill)
 		c->fill(&request.command);
@@ -257,7 +278,8 @@ static bool issue_with(const struct verb *c, const char *name, uint32_t in,
 			   err ? strerror(err) : "success");
 		return false;
 	}
-	if (!is_filled(response + c->response + out, response + sizeof(response))) {
+	if (!is_filled(response + c->response + out, response + sizeof(response)) ||
+	    !is_filled(told, told + 1) || !is_filled(told + 2, told + 3)) {
 		tap_not_ok(name, "%u bytes in, %u out: more was written", in, out);
 		return false;
 	}
@@ -417,12 +439,17 @@ static void any_attribute(enum ibv_qp_type type, const char *name)
 
 void test_arguments(void)
 {
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	unsigned int i;
 
 	duo_open(&duo, &(struct duo_options){ .unconnected = true });
+	srq = ibv_create_srq(duo.a.pd, &init);
+	if (!srq)
+		die_errno(errno, "ibv_create_srq");
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		any_length(&commands[i]);
 	query_device_lengths();
+	ibv_destroy_srq(srq);
 	duo_close(&duo);
 }
 

@@ -106,6 +106,8 @@ static int tell_user(struct ib_udata *udata, const struct mminfo *info)
 	struct rxe_modify_srq_cmd command;
 	int err;
 
+	if (udata->inlen < sizeof(command))
+		return -EINVAL;
 	err = ib_copy_from_udata(&command, udata, sizeof(command));
 	if (!err && copy_to_user(u64_to_user_ptr(command.mmap_info_addr), info,
 				 sizeof(*info)))
