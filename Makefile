@@ -56,7 +56,7 @@ help:
 	@echo 'In a virtual machine; everything these need, they fetch and build themselves:'
 	@echo 'make demo      two hosts, one link, RDMA between them'
 	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
-	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock)'
+	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock|ubuntu)'
 	@echo 'make kunit     the KUnit suites'
 	@echo 'make check     build matrix, lint, KUnit, integration, interop, smoke'
 	@echo 'make soak      the same and the long tests'
