@@ -22,9 +22,25 @@ struct memory {
 	double free, kernel, process;
 };
 
+/* What is free but on the lists of single CPUs, which MemFree does not count */
+static double free_on_cpu_lists(void)
+{
+	FILE *f = fopen("/proc/zoneinfo", "r");
+	double pages = 0, count;
+	char line[128];
+
+	if (!f)
+		err(1, "/proc/zoneinfo");
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " count: %lf", &count) == 1)
+			pages += count;
+	fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
 static struct memory look_at_memory(void)
 {
-	struct memory m = { 0 };
+	struct memory m = { .free = free_on_cpu_lists() };
 	char line[128], name[64];
 	double kib;
 	FILE *f = fopen("/proc/meminfo", "r");
