@@ -62,8 +62,14 @@ limited()
 
 # A context; a PD, an AH, a region, a CQ and three QPs
 program() { limited "$1" unprivileged unlimited "$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 1; }
-refuse "a program without handles cannot open the device" \
-	"temporarily unavailable" program "hca_handle=0 hca_object=max"
+# The RDMA core (seen in 6.12 and 7.3) forgets to put the task of a context that
+# it refuses, in the ioctl method GET_CONTEXT: kmemleak would find that.
+if [[ -e /sys/kernel/debug/kmemleak ]]; then
+	skip "a program without handles cannot open the device" "the RDMA core leaks its task"
+else
+	refuse "a program without handles cannot open the device" \
+		"temporarily unavailable" program "hca_handle=0 hca_object=max"
+fi
 for objects in 0 1 3 5 6; do
 	refuse "nor have more than $objects objects of a limit of $objects" \
 		"temporarily unavailable" program "hca_handle=1 hca_object=$objects"
