@@ -62,7 +62,7 @@ limited()
 
 # A context; a PD, an AH, a region, a CQ and three QPs
 program() { limited "$1" unprivileged unlimited "$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 1; }
-# The RDMA core (seen in 6.12 and 7.3) forgets to put the task of a context that
+# The RDMA core (seen in 6.12) forgets to put the task of a context that
 # it refuses, in the ioctl method GET_CONTEXT: kmemleak would find that.
 if [[ -e /sys/kernel/debug/kmemleak ]]; then
 	skip "a program without handles cannot open the device" "the RDMA core leaks its task"
