@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 ROUNDS=${ROUNDS:-2000}
-FLOOD=${FLOOD:-20000}
+FLOOD=${FLOOD:-10000}
 GUESSES=${GUESSES:-$((100000 / SLOWNESS / SLOWNESS))}
 SEED=${SEED:-1}
 
