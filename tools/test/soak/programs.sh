@@ -82,7 +82,6 @@ group_perftest_more()
 	perf "RC, both directions, 4 QPs" ib_atomic_bw -b -q 4 -n 50
 	perf "compare and swap" ib_atomic_bw -A CMP_AND_SWAP -n 100
 	perf "UC, 16 QPs" ib_write_bw -c UC -q 16 -s 4096 -n 50
-	perf "UD, multicast, IPv6" ib_send_bw -6 -c UD -g -s 1024 -n 50
 }
 
 pingpong()
