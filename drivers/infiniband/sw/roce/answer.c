@@ -15,12 +15,6 @@
 #include "qp.h"
 #include "trace.h"
 
-/* Trains of responses that are sent before the inbox is looked at again */
-#define TRAINS_PER_STEP		2
-
-/* How long to wait for a netdev that takes no more, or for memory */
-#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
-
 /* Stalls after which an acknowledgment is given up; the peer asks again. */
 #define MAX_STALLS		100
 
@@ -238,9 +232,9 @@ static void wait(struct roce_responder *responder, u64 nanoseconds)
 
 static void stall(struct roce_qp *qp, int err)
 {
-	roce_count_stall(qp, err, STALL_NANOSECONDS);
+	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
 	qp->responder.stalls++;
-	wait(&qp->responder, STALL_NANOSECONDS);
+	wait(&qp->responder, ROCE_STALL_NANOSECONDS);
 }
 
 static u8 read_response_operation(bool first, bool last)
@@ -418,7 +412,7 @@ static void send_acknowledge(struct roce_qp *qp)
 bool roce_answer_send(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
-	int trains = TRAINS_PER_STEP;
+	int trains = ROCE_TRAINS_PER_STEP;
 	struct roce_resource *next;
 
 	while ((next = next_to_answer(responder)) && trains &&

@@ -20,9 +20,13 @@
  */
 #define ENGINE_INBOX_LIMIT	1024
 
-static bool is_free(const struct roce_engine *engine)
+/* Become the owner if nobody is, and nobody has a right to it. Under the lock */
+static bool take(struct roce_engine *engine)
 {
-	return !engine->owned && !engine->wanted && !engine->yielded;
+	if (engine->owned || engine->wanted || engine->yielded)
+		return false;
+	engine->owned = true;
+	return true;
 }
 
 /* Become the owner, or make sure that somebody goes round once more. */
@@ -31,9 +35,7 @@ static bool own(struct roce_engine *engine)
 	bool won;
 
 	spin_lock_bh(&engine->lock);
-	won = is_free(engine);
-	if (won)
-		engine->owned = true;
+	won = take(engine);
 	engine->again = !won;
 	spin_unlock_bh(&engine->lock);
 	return won;
@@ -142,9 +144,7 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 		return false;
 	}
 	__skb_queue_tail(&engine->inbox, skb);
-	won = is_free(engine);
-	if (won)
-		engine->owned = true;
+	won = take(engine);
 	spin_unlock_bh(&engine->lock);
 
 	if (won)

@@ -10,17 +10,12 @@
 
 #define ROUTING_HEADER_SIZE	8
 
-static void *add(void *place, const void *header, size_t size)
-{
-	return memcpy(place, header, size) + size;
-}
-
 static void *add_ipv4(void *place, struct iphdr header)
 {
 	header.tos = 0xff;
 	header.ttl = 0xff;
 	header.check = (__force __sum16)0xffff;
-	return add(place, &header, sizeof(header));
+	return roce_add_header(place, &header, sizeof(header));
 }
 
 static void *add_ipv6(void *place, struct ipv6hdr header)
@@ -28,13 +23,13 @@ static void *add_ipv6(void *place, struct ipv6hdr header)
 	/* Traffic class and flow label share a word with the version. */
 	*(__be32 *)&header |= cpu_to_be32(0x0fffffff);
 	header.hop_limit = 0xff;
-	return add(place, &header, sizeof(header));
+	return roce_add_header(place, &header, sizeof(header));
 }
 
 static void *add_udp(void *place, struct udphdr header)
 {
 	header.check = (__force __sum16)0xffff;
-	return add(place, &header, sizeof(header));
+	return roce_add_header(place, &header, sizeof(header));
 }
 
 /**
@@ -62,7 +57,7 @@ u32 roce_icrc_begin(const struct roce_ip_headers *headers,
 			      add_ipv4(end, headers->v4);
 	end = add_udp(end, headers->udp);
 	bth = end;
-	end = add(end, transport, length);
+	end = roce_add_header(end, transport, length);
 	/* FECN, BECN and the reserved bits beside them */
 	bth->qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
 

@@ -4,6 +4,7 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/string.h>
 #include <linux/udp.h>
 
 #include "roce_wire.h"
@@ -23,6 +24,19 @@ struct roce_ip_headers {
 	};
 	struct udphdr udp;
 };
+
+/**
+ * roce_add_header() - write a header behind others
+ * @place: where they end, with room for it
+ * @header: as it is on the wire
+ * @size: of it, bytes
+ *
+ * Return: where it ends.
+ */
+static inline void *roce_add_header(void *place, const void *header, size_t size)
+{
+	return memcpy(place, header, size) + size;
+}
 
 int roce_icrc_init(void);
 void roce_icrc_exit(void);

@@ -44,12 +44,6 @@
 /* Packets that keep a peer busy while a short message waits for others */
 #define ENOUGH_IN_FLIGHT	16
 
-/* Trains that are sent before the engine looks at what was received meanwhile */
-#define TRAINS_PER_STEP		2
-
-/* How long to wait for a netdev that takes no more, or for memory */
-#define STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
-
 /* Stalls after which a datagram is lost: nobody waits for an answer to it. */
 #define MAX_DATAGRAM_STALLS	100
 
@@ -543,8 +537,8 @@ static void return_to(struct roce_requester *requester,
 
 static void stall(struct roce_qp *qp, int err)
 {
-	roce_count_stall(qp, err, STALL_NANOSECONDS);
-	roce_requester_wait(qp, STALL_NANOSECONDS);
+	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
+	roce_requester_wait(qp, ROCE_STALL_NANOSECONDS);
 }
 
 static void count_retransmitted(struct roce_qp *qp, const struct place *place,
@@ -786,7 +780,7 @@ static bool is_sending(const struct roce_qp *qp)
 static bool advance(struct roce_engine *engine)
 {
 	struct roce_qp *qp = requester_qp(engine);
-	int trains = TRAINS_PER_STEP;
+	int trains = ROCE_TRAINS_PER_STEP;
 
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_SQE:

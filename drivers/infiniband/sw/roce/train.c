@@ -245,11 +245,6 @@ int roce_train_append(struct roce_train *train, const void *data, u32 length)
 	return put_bytes(train, data, length, true);
 }
 
-static void *add_header(void *place, const void *header, size_t size)
-{
-	return memcpy(place, header, size) + size;
-}
-
 /* The headers between BTH and payload */
 static void add_extended_headers(const struct roce_packet *packet, void *end)
 {
@@ -260,12 +255,12 @@ static void add_extended_headers(const struct roce_packet *packet, void *end)
 			.qkey = cpu_to_be32(packet->qkey),
 			.source_qpn = cpu_to_be32(packet->source_qpn),
 		};
-		end = add_header(end, &deth, sizeof(deth));
+		end = roce_add_header(end, &deth, sizeof(deth));
 	}
 	if (flags & ROCE_HAS_FETH) {
 		struct roce_feth feth = { .flush = cpu_to_be32(packet->flush) };
 
-		end = add_header(end, &feth, sizeof(feth));
+		end = roce_add_header(end, &feth, sizeof(feth));
 	}
 	if (flags & ROCE_HAS_RETH) {
 		struct roce_reth reth = {
@@ -273,14 +268,14 @@ static void add_extended_headers(const struct roce_packet *packet, void *end)
 			.rkey = cpu_to_be32(packet->rkey),
 			.length = cpu_to_be32(packet->length),
 		};
-		end = add_header(end, &reth, sizeof(reth));
+		end = roce_add_header(end, &reth, sizeof(reth));
 	}
 	if (flags & ROCE_HAS_AETH) {
 		struct roce_aeth aeth = {
 			.syndrome_msn = cpu_to_be32(packet->syndrome << 24 |
 						    packet->msn),
 		};
-		end = add_header(end, &aeth, sizeof(aeth));
+		end = roce_add_header(end, &aeth, sizeof(aeth));
 	}
 	if (flags & ROCE_HAS_ATOMIC_ETH) {
 		struct roce_atomic_eth atomic = {
@@ -289,21 +284,21 @@ static void add_extended_headers(const struct roce_packet *packet, void *end)
 			.swap_add = cpu_to_be64(packet->swap_add),
 			.compare = cpu_to_be64(packet->compare),
 		};
-		end = add_header(end, &atomic, sizeof(atomic));
+		end = roce_add_header(end, &atomic, sizeof(atomic));
 	}
 	if (flags & ROCE_HAS_ATOMIC_ACK_ETH) {
 		struct roce_atomic_ack_eth ack = {
 			.original = cpu_to_be64(packet->original),
 		};
-		end = add_header(end, &ack, sizeof(ack));
+		end = roce_add_header(end, &ack, sizeof(ack));
 	}
 	if (flags & ROCE_HAS_IMMEDIATE)
-		end = add_header(end, &packet->immediate,
-				 sizeof(packet->immediate));
+		end = roce_add_header(end, &packet->immediate,
+				      sizeof(packet->immediate));
 	if (flags & ROCE_HAS_INVALIDATE) {
 		__be32 rkey = cpu_to_be32(packet->invalidate);
 
-		end = add_header(end, &rkey, sizeof(rkey));
+		end = roce_add_header(end, &rkey, sizeof(rkey));
 	}
 }
 

@@ -87,6 +87,12 @@ static inline u32 roce_packet_size(const struct roce_packet *packet)
 #define ROCE_TRAIN_MAX_BYTES	65000
 #define ROCE_TRAIN_MAX_PACKETS	64
 
+/* Trains that are sent before the engine looks at what was received meanwhile */
+#define ROCE_TRAINS_PER_STEP	2
+
+/* How long to wait for a netdev that takes no more, or for memory */
+#define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
+
 /**
  * struct roce_train - a train under construction
  * @skb: holds the finished packets
