@@ -275,27 +275,54 @@ static void a_read_looks_as_the_iba_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->log[5].msn, 2);
 }
 
-static void short_messages_share_a_train(struct kunit *test)
+/* A wire that hands whole trains over */
+static struct wire *new_wire_for_trains(struct kunit *test)
 {
-	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 8, .remote = TARGET,
-	};
 	struct wire_setup setup = wire_defaults();
-	struct wire *wire;
-	struct wire_end *a;
-	int i;
 
 	setup.whole_trains = true;
-	wire = wire_new(test, &setup);
-	a = &wire->ends[0];
-	local_bh_disable();
-	for (i = 0; i < 50; i++) {
-		op.wr_id = i;
-		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+	return wire_new(test, &setup);
+}
+
+static void post_short(struct wire *wire, int number)
+{
+	struct wire_op op = {
+		.wr_id = number, .opcode = IB_WR_RDMA_WRITE, .length = 8,
+		.remote = TARGET,
+	};
+
+	KUNIT_EXPECT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+static void post_short_one_by_one(struct wire *wire, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		post_short(wire, i);
+		wire_start(wire);
 	}
-	local_bh_enable();
+}
+
+static void expect_short(struct wire *wire, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_SUCCESS);
+}
+
+static void short_messages_share_a_train(struct kunit *test)
+{
+	struct wire *wire = new_wire_for_trains(test);
+	struct wire_end *a = &wire->ends[0];
+	int i;
+
+	local_bh_disable();
 	for (i = 0; i < 50; i++)
-		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+		post_short(wire, i);
+	local_bh_enable();
+	expect_short(wire, 50);
 	KUNIT_EXPECT_EQ(test, a->sent, 50);
 	KUNIT_EXPECT_LE(test, a->trains, 2);
 	KUNIT_EXPECT_LE(test, wire->ends[1].sent, 2);
@@ -304,51 +331,25 @@ static void short_messages_share_a_train(struct kunit *test)
 /* Each posted alone, the first ones still on their way */
 static void short_messages_wait_while_enough_are_in_flight(struct kunit *test)
 {
-	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 8, .remote = TARGET,
-	};
-	struct wire_setup setup = wire_defaults();
-	struct wire *wire;
-	struct wire_end *a;
-	int i;
+	struct wire *wire = new_wire_for_trains(test);
+	struct wire_end *a = &wire->ends[0];
 
-	setup.whole_trains = true;
-	wire = wire_new(test, &setup);
-	a = &wire->ends[0];
-	for (i = 0; i < 30; i++) {
-		op.wr_id = i;
-		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
-		wire_start(wire);
-	}
+	post_short_one_by_one(wire, 30);
 	KUNIT_EXPECT_EQ(test, a->sent, 16);
-	for (i = 0; i < 30; i++)
-		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	expect_short(wire, 30);
 	KUNIT_EXPECT_EQ(test, a->sent, 30);
 	KUNIT_EXPECT_EQ(test, a->trains, 17);
 }
 
 static void short_messages_that_fill_a_train_do_not_wait(struct kunit *test)
 {
-	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 8, .remote = TARGET,
-	};
-	struct wire_setup setup = wire_defaults();
-	struct wire *wire;
-	struct wire_end *a;
-	int i;
+	struct wire *wire = new_wire_for_trains(test);
+	struct wire_end *a = &wire->ends[0];
 
-	setup.whole_trains = true;
-	wire = wire_new(test, &setup);
-	a = &wire->ends[0];
-	for (i = 0; i < 16 + 64; i++) {
-		op.wr_id = i;
-		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
-		wire_start(wire);
-	}
+	post_short_one_by_one(wire, 16 + 64);
 	KUNIT_EXPECT_EQ(test, a->sent, 16 + 64);
 	KUNIT_EXPECT_EQ(test, a->trains, 17);
-	for (i = 0; i < 16 + 64; i++)
-		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	expect_short(wire, 16 + 64);
 }
 
 static void packets_in_flight_are_bounded(struct kunit *test)
