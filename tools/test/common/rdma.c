@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A port of a device, and a QP's way from RESET to RTS. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -75,6 +76,16 @@ bool gid_is_ipv4(const union ibv_gid *gid)
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 	return !memcmp(gid->raw, mapped, sizeof(mapped));
+}
+
+void gid_of_address(union ibv_gid *gid, const char *address)
+{
+	if (inet_pton(AF_INET6, address, gid->raw) == 1)
+		return;
+	memset(gid->raw, 0, 10);
+	memset(gid->raw + 10, 0xff, 2);
+	if (inet_pton(AF_INET, address, gid->raw + 12) != 1)
+		die("no address: %s", address);
 }
 
 void fill_ah_attr(struct ibv_ah_attr *attr, const struct port *port,

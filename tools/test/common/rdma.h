@@ -38,6 +38,8 @@ enum ibv_mtu mtu_enum(uint32_t bytes);
 uint32_t mtu_bytes(enum ibv_mtu mtu);
 
 bool gid_is_ipv4(const union ibv_gid *gid);
+/* The GID of an IPv4 or IPv6 address */
+void gid_of_address(union ibv_gid *gid, const char *address);
 
 void fill_ah_attr(struct ibv_ah_attr *attr, const struct port *port,
 		  const struct path *path);

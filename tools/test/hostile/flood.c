@@ -485,16 +485,6 @@ static void report(void)
 	fflush(stdout);
 }
 
-static void set_address(union ibv_gid *gid, const char *address)
-{
-	if (inet_pton(AF_INET6, address, gid->raw) == 1)
-		return;
-	memset(gid->raw, 0, 10);
-	memset(gid->raw + 10, 0xff, 2);
-	if (inet_pton(AF_INET, address, gid->raw + 12) != 1)
-		die("no address: %s", address);
-}
-
 static void parse(int argc, char **argv, struct port *port)
 {
 	static const struct option options[] = {
@@ -517,7 +507,7 @@ static void parse(int argc, char **argv, struct port *port)
 		die("usage: flood DEVICE GID_INDEX NETDEV OWN_ADDRESS TARGET_MAC [OPTION...]");
 	port_open(port, argv[optind], atoi(argv[optind + 1]));
 	frames_open(argv[optind + 2], argv[optind + 4]);
-	set_address(&flow.from, argv[optind + 3]);
+	gid_of_address(&flow.from, argv[optind + 3]);
 	flow.to = port->gid;
 }
 

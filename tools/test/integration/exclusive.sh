@@ -7,32 +7,19 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# ib_core allows the change only while no other namespace exists.
-back_to_shared()
-{
-	local status=$?
-
-	set +e
-	for link in "${!LINKS[@]}"; do
-		in_ns "${LINKS[$link]}" rdma link delete "$link" 2>/dev/null
-	done
-	for ns in "${NAMESPACES[@]}"; do
-		ip netns del "$ns"
-	done
-	LINKS=() NAMESPACES=()
-	wait_for 30 rdma system set netns shared ||
-		echo "# the system stays in exclusive mode"
-	(exit "$status")
-	cleanup
-}
-
 build
 modprobe ib_uverbs
 if ! wait_for 30 rdma system set netns exclusive >/dev/null; then
 	skip "exclusive mode" "this system has other network namespaces"
 	finish
 fi
-trap back_to_shared EXIT
+
+# ib_core allows the change only while no other namespace exists.
+put_back()
+{
+	wait_for 30 rdma system set netns shared ||
+		echo "# the system stays in exclusive mode"
+}
 
 sees() { in_ns "$1" rdma link | found "link $2/1\b"; }
 sees_not() { ! sees "$@"; }

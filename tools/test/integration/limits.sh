@@ -10,22 +10,16 @@
 CGROUP=$TMP/cgroup
 OBJECTS=${OBJECTS:-12}
 
-remove_cgroup()
+put_back()
 {
-	local status=$?
-
-	set +e
 	[[ ! -d $CGROUP/user ]] || rmdir "$CGROUP/user"
 	umount "$CGROUP" 2>/dev/null
-	(exit "$status")
-	cleanup
 }
 
 build
 ns_pair
 link_pair
 mkdir "$CGROUP"
-trap remove_cgroup EXIT
 
 # unprivileged LOCKED-KIB COMMAND...: as somebody who may lock so much memory
 unprivileged()

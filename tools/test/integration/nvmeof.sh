@@ -41,23 +41,6 @@ both_ends_here()
 	done
 }
 
-# No namespace takes this along for the next test.
-neither_here()
-{
-	local status=$?
-
-	ip link del "$VETH_A"
-	ip -batch - <<-END
-		rule add pref 0 lookup local
-		rule del pref 10 iif $VETH_A
-		rule del pref 10 iif $VETH_B
-		rule del pref 20
-		rule del pref 30
-	END
-	(exit "$status")
-	cleanup
-}
-
 target_up()
 {
 	local subsystem=$NVMET/subsystems/$NQN port=$NVMET/ports/1
@@ -148,7 +131,20 @@ unload()
 }
 
 both_ends_here
-trap neither_here EXIT
+
+# No namespace takes this along for the next test.
+put_back()
+{
+	ip link del "$VETH_A"
+	ip -batch - <<-END
+		rule add pref 0 lookup local
+		rule del pref 10 iif $VETH_A
+		rule del pref 10 iif $VETH_B
+		rule del pref 20
+		rule del pref 30
+	END
+}
+
 link_add "$DEV_A" roce "$VETH_A" "" || die "no link on side A"
 link_add "$DEV_B" roce "$VETH_B" "" || die "no link on side B"
 check "a target is configured" target_up

@@ -129,18 +129,13 @@ static void open_socket(const char *address)
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET, .sin_port = htons(ROCE_PORT),
 	};
-	bool v4 = inet_pton(AF_INET, address, &sin.sin_addr) == 1;
 	int pmtu = IP_PMTUDISC_DO, one_flag = 1;
+	bool v4;
 
-	if (v4) {
-		flow.from.raw[10] = 0xff;
-		flow.from.raw[11] = 0xff;
-		memcpy(flow.from.raw + 12, &sin.sin_addr, 4);
-	} else if (inet_pton(AF_INET6, address, &sin6.sin6_addr) == 1) {
-		memcpy(flow.from.raw, &sin6.sin6_addr, 16);
-	} else {
-		die("no address: %s", address);
-	}
+	gid_of_address(&flow.from, address);
+	v4 = gid_is_ipv4(&flow.from);
+	memcpy(&sin.sin_addr, flow.from.raw + 12, 4);
+	memcpy(&sin6.sin6_addr, flow.from.raw, 16);
 	sock = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
 	/* RoCE has its ICRC: a UDP checksum of 0 is as good, over IPv6 too. */
 	setsockopt(sock, IPPROTO_UDP, UDP_NO_CHECK6_RX, &one_flag, sizeof(one_flag));
