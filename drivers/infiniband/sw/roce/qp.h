@@ -156,6 +156,19 @@ struct roce_requester {
 	u64 timed_at;
 };
 
+/** roce_in_flight() - packets behind the oldest that is not acknowledged */
+static inline u32 roce_in_flight(const struct roce_requester *requester)
+{
+	return roce_psn_add(requester->psn, -requester->unacked_psn);
+}
+
+/** roce_asked_end() - where the @n-th request in asked_end ends */
+static inline u32 *roce_asked_end(struct roce_requester *requester, u32 n)
+{
+	return &requester->asked_end[(requester->asked_first + n) %
+				     ROCE_MAX_RD_ATOMIC];
+}
+
 /**
  * struct roce_resource - what the responder knows of a READ, an atomic or the like
  * @kind: ROCE_IS_READ, ROCE_IS_ATOMIC, ROCE_IS_FLUSH or ROCE_IS_ATOMIC_WRITE
@@ -407,13 +420,21 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 void roce_requester_init(struct roce_qp *qp);
 void roce_requester_start(struct roce_qp *qp);
 void roce_requester_reset(struct roce_qp *qp);
-void roce_requester_go_back(struct roce_qp *qp);
-void roce_requester_retry(struct roce_qp *qp, enum roce_counter why);
-void roce_requester_progressed(struct roce_qp *qp);
 void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
 void roce_requester_stop(struct roce_qp *qp);
+
+/* retransmit.c */
+void roce_requester_expect_progress(struct roce_qp *qp);
+void roce_requester_go_back(struct roce_qp *qp);
+void roce_requester_retry(struct roce_qp *qp, enum roce_counter why);
+void roce_requester_progressed(struct roce_qp *qp);
+void roce_requester_check_timeout(struct roce_qp *qp);
+void roce_requester_arm_timer(struct roce_qp *qp);
+void roce_retransmit_init(struct roce_qp *qp);
+void roce_retransmit_start(struct roce_qp *qp);
+void roce_retransmit_stop(struct roce_qp *qp);
 
 /* completer.c */
 void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb);

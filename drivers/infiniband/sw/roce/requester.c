@@ -11,9 +11,9 @@
  *	   | sent, not acked   | sent before   | fetched, never  |
  *	   |                   | going back    | sent            |
  *
- * Loss is repaired by go-back-N: a NAK, a timeout or a gap in the responses
- * moves the cursor back to unacked_psn, and everything behind it is sent again.
- * The distance from unacked_psn to the cursor is bounded by the window.
+ * Loss moves the cursor back to unacked_psn, and everything behind it is sent
+ * again, see retransmit.c. The distance from unacked_psn to the cursor is bounded
+ * by a window.
  *
  * A READ takes as many PSNs as its response has packets. A long one is asked
  * for in pieces of at most a window, so that the responder never has more to
@@ -24,22 +24,8 @@
 #include "qp.h"
 #include "trace.h"
 
-/*
- * Packets in flight. Some of them wait in a receiver's per-CPU backlog, which
- * drops silently from 1000 sk_buffs on. A loss halves the window, since each
- * packet behind a loss is sent in vain, and many QPs that send more than gets
- * through within their timeouts would send the same for ever. Every window that
- * arrives makes it wider by a step.
- */
-#define MAX_WINDOW		256u
-#define MIN_WINDOW		16u
-#define WINDOW_STEP		4
-
 /* Acknowledgments that are asked for in a window, at least */
 #define ACK_REQUESTS		4
-
-/* 9.7.6.1.3: a timeout may take up to four times what the attribute says. */
-#define MAX_BACKOFF		2
 
 /* Packets that keep a peer busy while a short message waits for others */
 #define ENOUGH_IN_FLIGHT	16
@@ -91,11 +77,6 @@ static struct roce_qp *requester_qp(struct roce_engine *engine)
 	return container_of(engine, struct roce_qp, requester.engine);
 }
 
-static u32 in_flight(const struct roce_requester *requester)
-{
-	return roce_psn_add(requester->psn, -requester->unacked_psn);
-}
-
 static u32 packet_index(const struct roce_requester *requester,
 			const struct roce_request *request)
 {
@@ -115,36 +96,10 @@ static struct roce_request *request_at_cursor(struct roce_qp *qp)
 	return roce_request_fetch(qp);
 }
 
-static bool awaits_response(const struct roce_requester *requester)
-{
-	return requester->unacked_psn != requester->limit_psn;
-}
-
-/* Longer with every retry: the answer may be late for a queue, not lost. */
-static unsigned long ack_timeout(const struct roce_qp *qp)
-{
-	int backoff = clamp(qp->attr.retry_cnt - qp->requester.retries,
-			    0, MAX_BACKOFF);
-
-	/* 4.096 us * 2^timeout */
-	return nsecs_to_jiffies(4096ull << (qp->attr.timeout + backoff)) + 2;
-}
-
-static void expect_progress(struct roce_qp *qp)
-{
-	qp->requester.ack_deadline = jiffies + ack_timeout(qp);
-}
-
 /* What is at the cursor was sent before: this is after going back. */
 static bool sent_before(const struct roce_requester *requester)
 {
 	return requester->psn != requester->limit_psn;
-}
-
-static u32 *nth_asked_end(struct roce_requester *requester, u32 n)
-{
-	return &requester->asked_end[(requester->asked_first + n) %
-				     ROCE_MAX_RD_ATOMIC];
 }
 
 /* How many responses were asked for when the READ at the cursor was sent before */
@@ -152,9 +107,9 @@ static u32 packets_asked_for(struct roce_requester *requester)
 {
 	u32 n = requester->asked, end = requester->limit_psn;
 
-	while (n-- && roce_psn_diff(*nth_asked_end(requester, n),
+	while (n-- && roce_psn_diff(*roce_asked_end(requester, n),
 				    requester->psn) > 0)
-		end = *nth_asked_end(requester, n);
+		end = *roce_asked_end(requester, n);
 	return roce_psn_add(end, -requester->psn);
 }
 
@@ -165,11 +120,11 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 	bool asks = roce_request_has_response(request) && !sent_before(requester);
 
 	/* After a wait the answer is not late yet. */
-	if (!in_flight(requester))
-		expect_progress(qp);
+	if (!roce_in_flight(requester))
+		roce_requester_expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
 	if (asks)
-		*nth_asked_end(requester, requester->asked++) = requester->psn;
+		*roce_asked_end(requester, requester->asked++) = requester->psn;
 	if (packet_index(requester, request) == request->packets)
 		requester->current_request++;
 	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
@@ -260,7 +215,7 @@ static int add_packet(struct roce_qp *qp, const struct roce_request *request,
 static bool window_is_open(const struct roce_qp *qp)
 {
 	return !roce_qp_is_reliable(qp) ||
-	       in_flight(&qp->requester) < qp->requester.window;
+	       roce_in_flight(&qp->requester) < qp->requester.window;
 }
 
 /*
@@ -304,7 +259,7 @@ static bool waits_for_company(const struct roce_qp *qp,
 	u32 waiting, train;
 
 	if (!roce_qp_is_reliable(qp) || request->packets > 1 ||
-	    sent_before(requester) || in_flight(requester) < ENOUGH_IN_FLIGHT)
+	    sent_before(requester) || roce_in_flight(requester) < ENOUGH_IN_FLIGHT)
 		return false;
 	waiting = requester->fetched - requester->current_request +
 		  roce_requests_waiting(qp);
@@ -365,73 +320,6 @@ static u16 source_port(const struct roce_qp *qp, const struct roce_av *av,
 	return roce_qp_is_datagram(qp) ?
 	       roce_udp_source_port(av, qp->ibqp.qp_num, request->remote_qpn) :
 	       qp->source_port;
-}
-
-/**
- * roce_requester_go_back() - send again from the oldest unacknowledged packet on
- * @qp: its requester is owned by the caller
- */
-void roce_requester_go_back(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	requester->psn = requester->unacked_psn;
-	requester->current_request = requester->completed;
-	requester->ack_request_psn = requester->psn;
-	requester->recovering = true;
-	/* It could not be told which of two copies was acknowledged. */
-	requester->timed_at = 0;
-	expect_progress(qp);
-}
-
-/**
- * roce_requester_retry() - go back, and count it against the retry limit
- * @qp: its requester is owned by the caller, with a request outstanding
- * @why: the counter of what has happened
- *
- * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
- */
-void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	if (!requester->retries) {
-		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
-		return;
-	}
-	roce_count_value(qp, why, 1);
-	roce_count(qp, completer_retry_err);
-	trace_roce_retry(qp, roce_counter_name(why));
-	requester->retries--;
-	requester->window = max(requester->window / 2, MIN_WINDOW);
-	requester->window_psn = requester->limit_psn;
-	roce_requester_go_back(qp);
-}
-
-/**
- * roce_requester_progressed() - the responder acknowledged something new
- * @qp: its requester is owned by the caller; unacked_psn has moved
- */
-void roce_requester_progressed(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	requester->recovering = false;
-	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0) {
-		requester->window = min(requester->window + WINDOW_STEP,
-					MAX_WINDOW);
-		requester->window_psn = requester->limit_psn;
-	}
-	requester->retries = qp->attr.retry_cnt;
-	requester->rnr_retries = qp->attr.rnr_retry;
-	expect_progress(qp);
-
-	while (requester->asked &&
-	       roce_psn_diff(*nth_asked_end(requester, 0),
-			     requester->unacked_psn) <= 0) {
-		requester->asked--;
-		requester->asked_first++;
-	}
 }
 
 /**
@@ -530,7 +418,7 @@ static void return_to(struct roce_requester *requester,
 	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
 		requester->limit_psn = requester->psn;
 	while (requester->asked &&
-	       roce_psn_diff(*nth_asked_end(requester, requester->asked - 1),
+	       roce_psn_diff(*roce_asked_end(requester, requester->asked - 1),
 			     requester->limit_psn) > 0)
 		requester->asked--;
 }
@@ -640,7 +528,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 static u32 read_packets(struct roce_requester *requester,
 			const struct roce_request *request)
 {
-	u32 in_use = in_flight(requester);
+	u32 in_use = roce_in_flight(requester);
 	u32 room = requester->window - in_use;
 	u32 packets;
 
@@ -738,28 +626,6 @@ static bool send_next(struct roce_qp *qp)
 	return send_messages(qp, request);
 }
 
-static void check_ack_timeout(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	if (!in_flight(requester) || requester->waiting ||
-	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
-		return;
-
-	roce_flow_lost(qp, ROCE_CC_TIMEOUT);
-	roce_requester_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
-}
-
-/* Lazily: a timer that is pending fires early, and is then set anew. */
-static void arm_ack_timer(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	if (awaits_response(requester) && qp->attr.timeout &&
-	    !timer_pending(&requester->ack_timer))
-		mod_timer(&requester->ack_timer, requester->ack_deadline);
-}
-
 static void check_drained(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -791,13 +657,13 @@ static bool advance(struct roce_engine *engine)
 			return false;
 	}
 
-	check_ack_timeout(qp);
+	roce_requester_check_timeout(qp);
 	while (trains && is_sending(qp) && send_next(qp))
 		trains--;
 	/* A request failed, and the others are to be flushed. */
 	if (!is_sending(qp))
 		return true;
-	arm_ack_timer(qp);
+	roce_requester_arm_timer(qp);
 	check_drained(qp);
 	return !trains;
 }
@@ -836,16 +702,6 @@ void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 		      ROCE_WAIT_MODE);
 }
 
-static void ack_timer_fired(struct timer_list *timer)
-{
-	struct roce_requester *requester =
-		timer_container_of(requester, timer, ack_timer);
-
-	rcu_read_lock();
-	roce_engine_run(&requester->engine);
-	rcu_read_unlock();
-}
-
 /**
  * roce_requester_init() - set up what lives as long as the QP
  * @qp: new
@@ -858,7 +714,7 @@ void roce_requester_init(struct roce_qp *qp)
 	spin_lock_init(&requester->post_lock);
 	hrtimer_setup(&requester->wait_timer, wait_is_over, CLOCK_MONOTONIC,
 		      ROCE_WAIT_MODE);
-	timer_setup(&requester->ack_timer, ack_timer_fired, 0);
+	roce_retransmit_init(qp);
 }
 
 /**
@@ -873,13 +729,9 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->limit_psn = qp->attr.sq_psn;
 	requester->unacked_psn = qp->attr.sq_psn;
 	requester->next_psn = qp->attr.sq_psn;
-	requester->window = MAX_WINDOW;
-	requester->window_psn = qp->attr.sq_psn;
 	requester->ack_request_psn = qp->attr.sq_psn;
-	requester->recovering = false;
 	requester->timed_at = 0;
-	requester->retries = qp->attr.retry_cnt;
-	requester->rnr_retries = qp->attr.rnr_retry;
+	roce_retransmit_start(qp);
 }
 
 /**
@@ -918,7 +770,7 @@ void roce_requester_stop(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	timer_delete_sync(&requester->ack_timer);
+	roce_retransmit_stop(qp);
 	hrtimer_cancel(&requester->wait_timer);
 	requester->waiting = false;
 	requester->rnr_waiting = false;
