@@ -2,6 +2,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -232,9 +233,20 @@ static int check_netdev(const struct net_device *netdev)
 	return -EOPNOTSUPP;
 }
 
-static int open_port(const struct net_device *netdev)
+/* Once: a netdev can go to another namespace at any time. */
+static struct net *get_namespace(const struct net_device *netdev)
 {
-	int err = roce_receive_open(dev_net(netdev));
+	struct net *net;
+
+	rtnl_lock();
+	net = maybe_get_net(dev_net(netdev));
+	rtnl_unlock();
+	return net;
+}
+
+static int open_port(const struct net_device *netdev, struct net *net)
+{
+	int err = roce_receive_open(net);
 
 	if (err == -EADDRINUSE)
 		netdev_err(netdev, "cannot have a roce device: UDP port %u is taken in this network namespace, perhaps by rdma_rxe\n",
@@ -261,11 +273,11 @@ static void set_attributes(struct roce_device *dev)
 }
 
 /* Takes the open UDP port over, if it succeeds. */
-static struct roce_device *new_device(struct net_device *netdev)
+static struct roce_device *new_device(struct net_device *netdev, struct net *net)
 {
 	struct roce_device *dev;
 
-	dev = roce_compat_alloc_device(roce_device, ibdev, dev_net(netdev));
+	dev = roce_compat_alloc_device(roce_device, ibdev, net);
 	if (!dev)
 		return NULL;
 
@@ -282,7 +294,7 @@ static struct roce_device *new_device(struct net_device *netdev)
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
-	dev->net = dev_net(netdev);
+	dev->net = net;
 	dev->send = roce_send;
 	dev->port_state = port_state(netdev);
 	if (roce_parent_create(dev))
@@ -370,24 +382,32 @@ dealloc:
 int roce_device_add(const char *name, struct net_device *netdev)
 {
 	struct roce_device *dev;
+	struct net *net;
 	int err;
 
 	err = check_netdev(netdev);
 	if (err)
 		return err;
 
-	err = open_port(netdev);
-	if (err)
-		return err;
+	net = get_namespace(netdev);
+	if (!net)
+		return -ENODEV;
 
-	dev = new_device(netdev);
+	err = open_port(netdev, net);
+	if (err)
+		goto put_net;
+
+	err = -ENOMEM;
+	dev = new_device(netdev, net);
 	if (!dev) {
-		roce_receive_close(dev_net(netdev));
-		return -ENOMEM;
+		roce_receive_close(net);
+		goto put_net;
 	}
 
 	get_device(&dev->ibdev.dev);
 	err = register_device(dev, name);
 	put_device(&dev->ibdev.dev);
+put_net:
+	put_net(net);
 	return err;
 }
