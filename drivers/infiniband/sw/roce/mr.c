@@ -21,7 +21,8 @@
 
 #define REMOTE_ACCESS \
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
-	 IB_ACCESS_REMOTE_ATOMIC)
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_FLUSH_GLOBAL | \
+	 IB_ACCESS_FLUSH_PERSISTENT)
 
 static int check_access(int access)
 {
@@ -88,6 +89,9 @@ static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
 	mr->kind = memory->kind;
 	mr->iova = memory->iova;
 	mr->length = memory->length;
+	/* What the core tells of it */
+	mr->ibmr.iova = memory->iova;
+	mr->ibmr.length = memory->length;
 	mr->first_offset = memory->first_offset;
 	mr->umem = memory->umem;
 	mr->dmabuf = memory->dmabuf;
@@ -376,6 +380,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	}
 	synchronize_rcu_expedited();
 
+	write_lock_bh(&mr->lock);
 	if (flags & IB_MR_REREG_TRANS) {
 		old = memory_of(mr);
 		set_memory(mr, &memory);
@@ -384,6 +389,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 		ibmr->pd = ibpd;
 	mr->access = access;
 	set_valid(mr, true);
+	write_unlock_bh(&mr->lock);
 	release_memory(&old);
 	return NULL;
 }
