@@ -121,7 +121,8 @@ static u64 total(struct roce_device *dev, const struct port_counter *counter)
 	u64 sum = 0;
 	int i;
 
-	for (i = 0; i < counter->terms; i++) {
+	/* What is less first: all else has grown by then, or not at all. */
+	for (i = counter->terms; i--; ) {
 		u64 term = roce_counter_total(dev, counter->sum_of[i]);
 
 		if (i < counter->terms - counter->less)
