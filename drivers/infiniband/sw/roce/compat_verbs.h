@@ -32,6 +32,8 @@ static int roce_compat_resize_cq(struct ib_cq *ibcq, int entries,
 {
 	if (entries < 0)
 		return -EINVAL;
+	if (!udata)
+		return -EOPNOTSUPP;
 	return roce_resize_cq(ibcq, entries, udata);
 }
 #endif

@@ -79,26 +79,14 @@ uncount:
 int roce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct roce_cq *cq = to_roce_cq(ibcq);
+	struct roce_ring ring = {};
 
 	roce_bh_cancel(&cq->handler);
-	roce_ring_free(&cq->ring);
+	spin_lock_irq(&cq->lock);
+	swap(ring, cq->ring);
+	spin_unlock_irq(&cq->lock);
+	roce_ring_free(&ring);
 	roce_object_put(&to_roce_device(ibcq->device)->objects.cq);
-	return 0;
-}
-
-/* What was not polled yet goes into the new ring, in order. */
-static int move_entries(struct roce_ring *to, const struct roce_ring *from)
-{
-	u32 used = roce_ring_used(from);
-
-	if (used > roce_ring_capacity(to))
-		return -EINVAL;
-
-	for (; used; used--) {
-		memcpy(roce_ring_element(to, 0), roce_ring_element(from, -used),
-		       to->element_size);
-		roce_ring_advance(to);
-	}
 	return 0;
 }
 
@@ -136,7 +124,7 @@ int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
 		goto out;
 
 	spin_lock_irq(&cq->lock);
-	err = move_entries(&ring, &cq->ring);
+	err = roce_ring_move(&ring, &cq->ring);
 	if (!err) {
 		swap(ring, cq->ring);
 		ibcq->cqe = roce_ring_capacity(&cq->ring);

@@ -114,9 +114,11 @@ int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct roce_cq *cq = to_roce_cq(ibcq);
 	struct roce_detail details[3];
 
-	/* The ring can be exchanged. */
+	/* The ring can be exchanged, and older cores ask when it has gone. */
 	spin_lock_irq(&cq->lock);
-	details[0] = (struct roce_detail) { "entries", roce_ring_used(&cq->ring) };
+	details[0] = (struct roce_detail) {
+		"entries", cq->ring.buf ? roce_ring_used(&cq->ring) : 0
+	};
 	details[1] = (struct roce_detail) { "armed", !!cq->notify };
 	details[2] = (struct roce_detail) { "overflowed", cq->overflowed };
 	spin_unlock_irq(&cq->lock);

@@ -86,7 +86,7 @@ static int map_to_user(struct roce_ring *ring, size_t size,
  *
  * Process context.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or another error of the RDMA core for what is mapped.
  */
 int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		   bool produced_here, struct ib_udata *udata,
@@ -135,6 +135,40 @@ void roce_ring_free(struct roce_ring *ring)
 		vfree(ring->buf);
 	ring->mapping = NULL;
 	ring->buf = NULL;
+}
+
+/**
+ * roce_ring_move() - what is in a ring goes into another one, in order
+ * @to: just set up, as @from was but for its capacity
+ * @from: the ring; it is left as it is
+ *
+ * Under the lock of @from.
+ *
+ * Return: 0, or -EINVAL if there is more than @to can hold.
+ */
+int roce_ring_move(struct roce_ring *to, const struct roce_ring *from)
+{
+	u32 used = roce_ring_used(from);
+	u32 first = from->produced_here ? -used : 0;
+	u32 i;
+
+	if (used > roce_ring_capacity(to))
+		return -EINVAL;
+
+	for (i = 0; i < used; i++) {
+		const void *element = roce_ring_element(from, first + i);
+
+		if (to->produced_here) {
+			roce_ring_copy(roce_ring_element(to, 0), element,
+				       to->element_size);
+			roce_ring_advance(to);
+		} else {
+			roce_ring_copy(roce_ring_peer_element(to), element,
+				       to->element_size);
+			roce_ring_peer_advance(to);
+		}
+	}
+	return 0;
 }
 
 /**

@@ -24,6 +24,7 @@ int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		   bool produced_here, struct ib_udata *udata,
 		   struct mminfo *info);
 void roce_ring_free(struct roce_ring *ring);
+int roce_ring_move(struct roce_ring *to, const struct roce_ring *from);
 int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma);
 void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 
@@ -105,6 +106,13 @@ static inline void roce_ring_reset(struct roce_ring *ring)
 	ring->index = 0;
 	WRITE_ONCE(ring->buf->producer_index, 0);
 	WRITE_ONCE(ring->buf->consumer_index, 0);
+}
+
+/** roce_ring_skip() - consume unseen what the other side has produced so far */
+static inline void roce_ring_skip(struct roce_ring *ring)
+{
+	ring->index = roce_ring_peer_index(ring);
+	WRITE_ONCE(ring->buf->consumer_index, ring->index);
 }
 
 /*

@@ -83,23 +83,6 @@ int roce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	return 0;
 }
 
-/* What was not taken yet goes into the new ring, in order. */
-static int move_receives(struct roce_ring *to, const struct roce_ring *from)
-{
-	u32 used = roce_ring_used(from);
-	u32 i;
-
-	if (used > roce_ring_capacity(to))
-		return -EINVAL;
-
-	for (i = 0; i < used; i++) {
-		roce_ring_copy(roce_ring_peer_element(to),
-			       roce_ring_element(from, i), to->element_size);
-		roce_ring_peer_advance(to);
-	}
-	return 0;
-}
-
 /* The provider gave us an address to tell it where the new ring is. */
 static int tell_user(struct ib_udata *udata, const struct mminfo *info)
 {
@@ -168,7 +151,7 @@ int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	if (limit > roce_ring_capacity(resize ? &ring : &srq->ring))
 		err = -EINVAL;
 	else if (resize)
-		err = move_receives(&ring, &srq->ring);
+		err = roce_ring_move(&ring, &srq->ring);
 	if (!err) {
 		srq->limit = limit;
 		if (resize)
