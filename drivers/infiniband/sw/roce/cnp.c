@@ -56,10 +56,11 @@ static bool is_due(struct roce_qp *qp)
 	u64 gap = np_parameter(qp, ROCE_NP_MIN_TIME_BETWEEN_CNPS) *
 		  (u64)NSEC_PER_USEC;
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns();
 	bool due;
+	u64 now;
 
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	due = !flow->cnp_sent || now - flow->cnp_sent >= gap;
 	if (due) {
 		flow->cnp_sent = now;
@@ -89,12 +90,15 @@ void roce_cnp_notify(struct roce_qp *qp)
 	trace_roce_cnp_sent(qp);
 }
 
-static bool can_send(const struct roce_qp *qp)
+/* What the QP sent may be on its way. */
+static bool has_flow(const struct roce_qp *qp)
 {
-	switch (READ_ONCE(qp->state)) {
+	/* Pairs with the release in enter_state(). */
+	switch (smp_load_acquire(&qp->state)) {
 	case IB_QPS_RTR:
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
+	case IB_QPS_SQE:
 		return true;
 	default:
 		return false;
@@ -119,7 +123,7 @@ static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_length, packet);
 	else if (roce_qp_is_datagram(qp))
 		roce_drop(qp, rx_dropped_opcode, packet);
-	else if (!can_send(qp))
+	else if (!has_flow(qp))
 		roce_drop(qp, rx_dropped_qp_state, packet);
 	else if (!roce_qp_is_from_peer(qp, skb))
 		roce_drop(qp, rx_dropped_address, packet);

@@ -18,7 +18,8 @@
  *	                      due: wait
  *
  * The two halves run on different CPUs, each with its own owner. They meet at
- * the flow's lock, but only if the flow is limited.
+ * the flow's lock, but only if the flow is limited. Under it the clock is read,
+ * so that for the algorithm time does not go back.
  */
 #include <linux/etherdevice.h>
 #include <linux/math64.h>
@@ -126,10 +127,11 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 {
 	u64 ahead = egress_is_fq(qp) ? AHEAD : 0;
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns();
 	u64 wait = 0;
+	u64 now;
 
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	pass_time(qp, now);
 	if (flow->limited) {
 		if (flow->due > now + ahead)
@@ -183,12 +185,12 @@ static int send_limited(struct roce_qp *qp, enum roce_half half,
 {
 	u32 bytes = train->skb->len + train->packets * header_bytes(av);
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns();
-	u64 departure = 0, before;
+	u64 departure = 0, before, now;
 	u32 unsent = 0;
 	int err;
 
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	if (flow->limited)
 		departure = take_turn(flow, half, bytes, now);
 	spin_unlock_bh(&flow->lock);
@@ -203,6 +205,7 @@ static int send_limited(struct roce_qp *qp, enum roce_half half,
 		unsent = mul_u64_u32_div(bytes, train->packets - train->sent,
 					 train->packets);
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	before = flow->cc.rate;
 	if (flow->limited) {
 		flow->due -= min(flow->due, transmit_time(flow, unsent));
@@ -287,11 +290,12 @@ int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 bool roce_flow_notified(struct roce_qp *qp)
 {
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns(), before;
+	u64 before, now;
 
 	if (!roce_flow_is_controlled(qp) || !flow->algorithm->ops->on_cnp)
 		return false;
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	before = flow->cc.rate;
 	flow->cnps_handled++;
 	flow->slowed_by_loss = false;
@@ -311,11 +315,12 @@ bool roce_flow_notified(struct roce_qp *qp)
 void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss)
 {
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns(), before;
+	u64 before, now;
 
 	if (!roce_flow_is_controlled(qp) || !flow->algorithm->ops->on_loss)
 		return;
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	before = flow->cc.rate;
 	flow->algorithm->ops->on_loss(&flow->cc, now, loss);
 	follow_rate(qp, before, now);
@@ -337,11 +342,12 @@ void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss)
 void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt)
 {
 	struct roce_flow *flow = &qp->flow;
-	u64 now = ktime_get_ns(), before;
+	u64 before, now;
 
 	if (!roce_flow_is_controlled(qp) || !flow->algorithm->ops->on_ack)
 		return;
 	spin_lock_bh(&flow->lock);
+	now = ktime_get_ns();
 	before = flow->cc.rate;
 	flow->algorithm->ops->on_ack(&flow->cc, now, rtt);
 	follow_rate(qp, before, now);
