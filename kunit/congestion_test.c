@@ -141,7 +141,7 @@ static u8 priority_of(struct wire_end *end, u8 dscp, u8 service_level)
 	struct roce_av av;
 	u8 priority;
 
-	KUNIT_ASSERT_EQ(end->wire->test, roce_av_init(&av, end->dev, &attr), 0);
+	KUNIT_ASSERT_EQ(end->wire->test, roce_av_init(&av, &attr), 0);
 	priority = av.priority;
 	roce_av_release(&av);
 	return priority;

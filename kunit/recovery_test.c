@@ -577,6 +577,34 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	finish(wire, IB_WR_RDMA_READ, 2);
 }
 
+static void a_netdev_that_refuses_for_ever_is_a_loss(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.timeout = SHORT_TIMEOUT;
+	setup.retry_count = 1;
+	wire = wire_new(test, &setup);
+	wire->ends[0].refuse = U32_MAX;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 0);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
+}
+
+/* The peer of who cannot answer asks again, as long as it has retries. */
+static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	wire->ends[1].refuse = ROCE_MAX_STALLS + 1;
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], tx_dropped_queue_full), 1);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
+}
+
 /* Many requests, both ways, on a bad day */
 static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 {
@@ -650,6 +678,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
+	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
+	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
 	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
 	{}
 };

@@ -252,7 +252,7 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	struct wire *wire = new_wire(test);
 	u32 i;
 
-	wire->ends[0].refuse = 150;
+	wire->ends[0].refuse = ROCE_MAX_STALLS;
 	for (i = 0; i < 4; i++) {
 		wire_receive(&wire->ends[1], 10 + i, PLACE(i), SIZE);
 		post(wire, IB_WR_SEND, i);
@@ -262,6 +262,18 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 4 * PACKETS);
+}
+
+static void a_netdev_that_refuses_for_ever_loses_what_is_sent(struct kunit *test)
+{
+	struct wire *wire = new_wire(test);
+
+	wire->ends[0].refuse = U32_MAX;
+	post(wire, IB_WR_SEND, 0);
+	wire_expect(wire, wire->ends[0].send_cq, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 0);
+	KUNIT_EXPECT_GE(test, fixture_count(wire->ends[0].dev,
+					    tx_dropped_queue_full), 1);
 }
 
 static void a_local_error_stops_the_send_queue_only(struct kunit *test)
@@ -327,6 +339,7 @@ static struct kunit_case uc_cases[] = {
 	KUNIT_CASE(what_is_not_allowed_is_dropped),
 	KUNIT_CASE(packets_of_another_service_are_dropped),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
+	KUNIT_CASE(a_netdev_that_refuses_for_ever_loses_what_is_sent),
 	KUNIT_CASE(a_local_error_stops_the_send_queue_only),
 	KUNIT_CASE(what_needs_an_answer_cannot_be_posted),
 	{}

@@ -96,7 +96,6 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 /**
  * roce_av_init() - set an address vector up
  * @av: to be filled in, whatever was there; @av->pd is the caller's to set
- * @dev: the device
  * @attr: what the consumer wants, with a source GID that the core looked up
  *
  * Process context. IBA volume 1, 11.2.2.1, and annex A17.
@@ -104,8 +103,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
  * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, or
  * -ENOMEM. After an error there is nothing to be released.
  */
-int roce_av_init(struct roce_av *av, struct roce_device *dev,
-		 const struct rdma_ah_attr *attr)
+int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 {
 	return init_av(av, attr, GFP_KERNEL);
 }

@@ -15,9 +15,6 @@
 #include "qp.h"
 #include "trace.h"
 
-/* Stalls after which an acknowledgment is given up; the peer asks again. */
-#define MAX_STALLS		100
-
 static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
 {
 	responder->ack_due = true;
@@ -230,11 +227,19 @@ static void wait(struct roce_responder *responder, u64 nanoseconds)
 		      ROCE_WAIT_MODE);
 }
 
-static void stall(struct roce_qp *qp, int err)
+/* Wait for the netdev, or for memory. False if that has lasted too long. */
+static bool stall(struct roce_qp *qp, int err)
 {
+	struct roce_responder *responder = &qp->responder;
+
+	if (responder->stalls++ == ROCE_MAX_STALLS) {
+		if (err == -EAGAIN)
+			roce_count(qp, tx_dropped_queue_full);
+		return false;
+	}
 	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
-	qp->responder.stalls++;
-	wait(&qp->responder, ROCE_STALL_NANOSECONDS);
+	wait(responder, ROCE_STALL_NANOSECONDS);
+	return true;
 }
 
 static u8 read_response_operation(bool first, bool last)
@@ -365,8 +370,12 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 	if (err == -EAGAIN || err == -ENOMEM) {
 		*resource = before;
 		advance_responses(qp, resource, train.sent);
-		stall(qp, err);
-		return false;
+		if (train.sent)
+			responder->stalls = 0;
+		if (stall(qp, err))
+			return false;
+		/* The peer asks again. */
+		responder->answered = responder->taken;
 	}
 	responder->stalls = 0;
 	return true;
@@ -390,13 +399,8 @@ static void send_acknowledge(struct roce_qp *qp)
 		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
 	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
 	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	if ((err == -EAGAIN || err == -ENOMEM) &&
-	    responder->stalls < MAX_STALLS) {
-		stall(qp, err);
+	if ((err == -EAGAIN || err == -ENOMEM) && stall(qp, err))
 		return;
-	}
-	if (err == -EAGAIN)
-		roce_count(qp, tx_dropped_queue_full);
 	responder->stalls = 0;
 	responder->ack_due = false;
 }

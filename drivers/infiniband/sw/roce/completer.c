@@ -12,11 +12,6 @@
 #include "qp.h"
 #include "trace.h"
 
-static struct roce_qp *requester_qp(struct roce_engine *engine)
-{
-	return container_of(engine, struct roce_qp, requester.engine);
-}
-
 /* The oldest request, if it was sent, at least in part */
 static struct roce_request *oldest_request(const struct roce_requester *requester)
 {
@@ -94,7 +89,7 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 	}
 
 	if (requester->unacked_psn != before)
-		roce_requester_progressed(qp);
+		roce_retransmit_progressed(qp);
 	finish_round_trip(qp);
 	pull_cursor(requester);
 	return whole;
@@ -104,7 +99,7 @@ static void implied_nak(struct roce_qp *qp)
 {
 	if (qp->requester.recovering)
 		return;
-	roce_requester_retry(qp, ROCE_COUNTER_implied_nak_seq_err);
+	roce_retransmit_retry(qp, ROCE_COUNTER_implied_nak_seq_err);
 }
 
 /* 9.7.5.2.8, table 46: the delays that the RNR NAK timer field stands for */
@@ -138,7 +133,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	/* 7 stands for forever. */
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
-	roce_requester_go_back(qp);
+	roce_retransmit_go_back(qp);
 	/* A stall may be on: this wait takes its place. */
 	requester->waiting = false;
 	requester->rnr_waiting = true;
@@ -153,7 +148,7 @@ static void sequence_error(struct roce_qp *qp)
 	if (qp->requester.recovering)
 		return;
 	roce_flow_lost(qp, ROCE_CC_NAK);
-	roce_requester_retry(qp, ROCE_COUNTER_packet_seq_err);
+	roce_retransmit_retry(qp, ROCE_COUNTER_packet_seq_err);
 }
 
 static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)
@@ -270,7 +265,8 @@ static void receive_response(struct roce_qp *qp,
 		return;
 	}
 	requester->unacked_psn = roce_psn_add(packet->psn, 1);
-	roce_requester_progressed(qp);
+	roce_retransmit_progressed(qp);
+	finish_round_trip(qp);
 	if (requester->unacked_psn == end_psn(request))
 		complete_oldest(qp);
 	pull_cursor(requester);
@@ -308,13 +304,11 @@ static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
  */
 void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 {
-	struct roce_qp *qp = requester_qp(engine);
+	struct roce_qp *qp = roce_requester_qp(engine);
 	struct roce_packet packet;
 
 	while (roce_run_next(skb, qp, &packet)) {
-		enum ib_qp_state state = READ_ONCE(qp->state);
-
-		if (state != IB_QPS_RTS && state != IB_QPS_SQD) {
+		if (!roce_qp_is_sending(qp)) {
 			roce_drop(qp, rx_dropped_qp_state, &packet);
 			continue;
 		}

@@ -243,6 +243,23 @@ void roce_engine_init(struct roce_engine *engine,
 }
 
 /**
+ * roce_engine_purge() - drop what waits in the inbox
+ * @engine: owned by the caller, or nobody can find it any more
+ *
+ * The owner is not the only one who gets at the inbox: packets go on arriving.
+ */
+void roce_engine_purge(struct roce_engine *engine)
+{
+	struct sk_buff_head gone;
+
+	__skb_queue_head_init(&gone);
+	spin_lock_bh(&engine->lock);
+	skb_queue_splice_init(&engine->inbox, &gone);
+	spin_unlock_bh(&engine->lock);
+	__skb_queue_purge(&gone);
+}
+
+/**
  * roce_engine_destroy() - stop an engine for good
  * @engine: nobody can find it any more: its QP was unpublished and an RCU grace
  *	period has passed
@@ -252,5 +269,5 @@ void roce_engine_init(struct roce_engine *engine,
 void roce_engine_destroy(struct roce_engine *engine)
 {
 	roce_bh_cancel(&engine->continuation);
-	__skb_queue_purge(&engine->inbox);
+	roce_engine_purge(engine);
 }

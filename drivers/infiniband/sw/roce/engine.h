@@ -64,6 +64,7 @@ static inline void roce_engine_charge(struct roce_engine *engine, u32 bytes)
 
 void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops);
+void roce_engine_purge(struct roce_engine *engine);
 void roce_engine_destroy(struct roce_engine *engine);
 bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb);
 void roce_engine_run(struct roce_engine *engine);

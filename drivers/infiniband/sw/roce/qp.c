@@ -183,7 +183,7 @@ static int publish(struct roce_qp *qp)
 		return 0;
 	}
 	err = xa_alloc_cyclic(&qps, &qpn, qp,
-			      XA_LIMIT(FIRST_QPN, ROCE_PSN_MASK - 1),
+			      XA_LIMIT(FIRST_QPN, ROCE_BTH_LOW_24 - 1),
 			      &next_qpn, GFP_KERNEL);
 	if (err < 0)
 		return err;
@@ -216,6 +216,15 @@ static int build_qp(struct roce_qp *qp, struct ib_udata *udata)
 			return err;
 	}
 	return publish(qp);
+}
+
+static void set_default_attr(struct roce_qp *qp)
+{
+	qp->attr = (struct ib_qp_attr) {
+		.port_num = 1,
+		.path_mtu = IB_MTU_256,
+	};
+	qp->mtu = ib_mtu_enum_to_int(qp->attr.path_mtu);
 }
 
 /**
@@ -252,9 +261,7 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		qp->cap.max_recv_sge = 0;
 	}
 	qp->signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->attr.port_num = 1;
-	qp->attr.path_mtu = IB_MTU_256;
-	qp->mtu = ib_mtu_enum_to_int(IB_MTU_256);
+	set_default_attr(qp);
 	roce_flow_init(qp);
 
 	err = build_qp(qp, udata);
@@ -356,7 +363,7 @@ static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			return -ENOMEM;
 	}
 	if (mask & IB_QP_AV) {
-		err = roce_av_init(&parts->av, qp->dev, &attr->ah_attr);
+		err = roce_av_init(&parts->av, &attr->ah_attr);
 		if (err) {
 			kfree(parts->resources);
 			return err;
@@ -401,7 +408,6 @@ static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_AV) {
 		roce_av_release(&qp->av);
 		qp->av = parts->av;
-		qp->av.pd = qp->ibqp.pd;
 	}
 	if (mask & (IB_QP_AV | IB_QP_DEST_QPN))
 		qp->source_port = roce_udp_source_port(&qp->av,
@@ -418,25 +424,34 @@ static void forget_everything(struct roce_qp *qp)
 	roce_requester_reset(qp);
 	roce_responder_reset(qp);
 	roce_av_release(&qp->av);
-	memset(&qp->attr, 0, sizeof(qp->attr));
-	qp->attr.port_num = 1;
+	set_default_attr(qp);
+	roce_requester_start(qp);
+	roce_responder_start(qp);
 }
 
-/* Both engines are claimed, so nobody looks at what changes. */
+static void start_to_receive(struct roce_qp *qp)
+{
+	if (roce_qp_is_datagram(qp))
+		qp->mtu = ib_mtu_enum_to_int(roce_active_mtu(qp->dev));
+	roce_flow_start(qp);
+	roce_responder_start(qp);
+}
+
+/*
+ * Both engines are claimed, so nobody looks at what changes, but for CNPs, which
+ * go by the state alone: they must find a flow that has begun.
+ */
 static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			int mask, enum ib_qp_state from, enum ib_qp_state to)
 {
 	trace_roce_qp_state(qp, from, to);
-	WRITE_ONCE(qp->state, to);
+	if (to == IB_QPS_RTR)
+		start_to_receive(qp);
+	/* Pairs with the acquire in cnp.c. */
+	smp_store_release(&qp->state, to);
 	switch (to) {
 	case IB_QPS_RESET:
 		forget_everything(qp);
-		break;
-	case IB_QPS_RTR:
-		if (roce_qp_is_datagram(qp))
-			qp->mtu = ib_mtu_enum_to_int(roce_active_mtu(qp->dev));
-		roce_flow_start(qp);
-		roce_responder_start(qp);
 		break;
 	case IB_QPS_RTS:
 		if (from == IB_QPS_RTR)

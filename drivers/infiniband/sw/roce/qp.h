@@ -225,6 +225,8 @@ struct roce_resource {
  * @established: the first packet was reported to the consumer
  * @last_wqe_reported: in the error state, with a shared receive queue: the
  *	consumer knows that no receive completes any more
+ * @flush_interval: in the error state, nanoseconds until the receive queue is
+ *	looked at again
  * @resources: the last READs and atomics, as many as a power of two
  * @resource_mask: their number - 1
  * @answered: the first resource that may have responses left; free running
@@ -254,6 +256,7 @@ struct roce_responder {
 	bool failed;
 	bool established;
 	bool last_wqe_reported;
+	u64 flush_interval;
 	struct roce_resource *resources;
 	u32 resource_mask;
 	u32 answered;
@@ -369,6 +372,19 @@ static inline enum roce_service roce_qp_service(const struct roce_qp *qp)
 	return roce_qp_is_reliable(qp) ? ROCE_SERVICE_RC : ROCE_SERVICE_UC;
 }
 
+static inline struct roce_qp *roce_requester_qp(struct roce_engine *engine)
+{
+	return container_of(engine, struct roce_qp, requester.engine);
+}
+
+/** roce_qp_is_sending() - requests are on their way, or may be */
+static inline bool roce_qp_is_sending(const struct roce_qp *qp)
+{
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	return state == IB_QPS_RTS || state == IB_QPS_SQD;
+}
+
 /** roce_request_walk() - over the memory of @request from @offset on, for @access */
 static inline struct roce_sge_walk
 roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
@@ -426,12 +442,12 @@ void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
 void roce_requester_stop(struct roce_qp *qp);
 
 /* retransmit.c */
-void roce_requester_expect_progress(struct roce_qp *qp);
-void roce_requester_go_back(struct roce_qp *qp);
-void roce_requester_retry(struct roce_qp *qp, enum roce_counter why);
-void roce_requester_progressed(struct roce_qp *qp);
-void roce_requester_check_timeout(struct roce_qp *qp);
-void roce_requester_arm_timer(struct roce_qp *qp);
+void roce_retransmit_expect_progress(struct roce_qp *qp);
+void roce_retransmit_go_back(struct roce_qp *qp);
+void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
+void roce_retransmit_progressed(struct roce_qp *qp);
+void roce_retransmit_check_timeout(struct roce_qp *qp);
+void roce_retransmit_arm_timer(struct roce_qp *qp);
 void roce_retransmit_init(struct roce_qp *qp);
 void roce_retransmit_start(struct roce_qp *qp);
 void roce_retransmit_stop(struct roce_qp *qp);

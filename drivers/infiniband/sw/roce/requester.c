@@ -22,16 +22,12 @@
  * duplicate by its lying within a request that it has executed.
  */
 #include "qp.h"
-#include "trace.h"
 
 /* Acknowledgments that are asked for in a window, at least */
 #define ACK_REQUESTS		4
 
 /* Packets that keep a peer busy while a short message waits for others */
 #define ENOUGH_IN_FLIGHT	16
-
-/* Stalls after which a datagram is lost: nobody waits for an answer to it. */
-#define MAX_DATAGRAM_STALLS	100
 
 /* Requests that are flushed before softirq does something else */
 #define FLUSH_BUDGET		64
@@ -71,11 +67,6 @@ static const struct operation operations[] = {
 	[IB_WR_FLUSH] = { .only = ROCE_FLUSH },
 	[IB_WR_ATOMIC_WRITE] = { .only = ROCE_ATOMIC_WRITE },
 };
-
-static struct roce_qp *requester_qp(struct roce_engine *engine)
-{
-	return container_of(engine, struct roce_qp, requester.engine);
-}
 
 static u32 packet_index(const struct roce_requester *requester,
 			const struct roce_request *request)
@@ -119,9 +110,9 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 	struct roce_requester *requester = &qp->requester;
 	bool asks = roce_request_has_response(request) && !sent_before(requester);
 
-	/* After a wait the answer is not late yet. */
-	if (!roce_in_flight(requester))
-		roce_requester_expect_progress(qp);
+	/* After a wait the answer is not late yet, unless the netdev stalls us. */
+	if (!roce_in_flight(requester) && !requester->stalls)
+		roce_retransmit_expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
 	if (asks)
 		*roce_asked_end(requester, requester->asked++) = requester->psn;
@@ -141,49 +132,61 @@ static u32 ack_request_interval(const struct roce_qp *qp)
 	return min(roce_flow_train_bytes(qp) / qp->mtu, packets);
 }
 
+static u8 packet_opcode(const struct roce_qp *qp,
+			const struct roce_request *request, bool first, bool last)
+{
+	const struct operation *operation = &operations[request->opcode];
+
+	return roce_qp_service(qp) | (first && last ? operation->only :
+				      first ? operation->first :
+				      last ? operation->last :
+				      operation->middle);
+}
+
+static void address_datagram(const struct roce_qp *qp,
+			     const struct roce_request *request,
+			     struct roce_packet *packet)
+{
+	packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
+	/* A Q_Key with the top bit set stands for the QP's own. */
+	packet->qkey = request->remote_qkey & BIT(31) ? qp->attr.qkey :
+							request->remote_qkey;
+	packet->source_qpn = qp->ibqp.qp_num;
+}
+
 static void describe_packet(struct roce_qp *qp,
 			    const struct roce_request *request,
 			    struct roce_packet *packet)
 {
-	const struct operation *operation = &operations[request->opcode];
 	struct roce_requester *requester = &qp->requester;
 	u32 index = packet_index(requester, request);
-	bool first = index == 0;
 	bool last = index == request->packets - 1;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
 
-	packet->opcode = roce_qp_service(qp) |
-			 (first && last ? operation->only :
-			  first ? operation->first :
-			  last ? operation->last : operation->middle);
+	*packet = (struct roce_packet) {
+		.opcode = packet_opcode(qp, request, index == 0, last),
+		.psn = requester->psn,
+		.qpn = qp->attr.dest_qp_num,
+		.ack_request = roce_qp_is_reliable(qp) &&
+			       (last ||
+				since_request >= ack_request_interval(qp)),
+		.solicited = last && request->flags & IB_SEND_SOLICITED &&
+			     !roce_request_has_response(request),
+		.immediate = request->immediate,
+		.invalidate = request->invalidate,
+		.flush = request->flush,
+		.va = request->remote_address,
+		.rkey = request->rkey,
+		.length = request->length,
+		.swap_add = request->swap_add,
+		.compare = request->compare,
+	};
 	packet->info = roce_opcode_info(packet->opcode);
-	packet->psn = requester->psn;
-	packet->payload = packet->info->flags & ROCE_HAS_PAYLOAD ?
-			  min(request->length - index * qp->mtu, qp->mtu) : 0;
-	packet->solicited = last && request->flags & IB_SEND_SOLICITED &&
-			    !roce_request_has_response(request);
-	packet->immediate = request->immediate;
-	packet->invalidate = request->invalidate;
-	packet->flush = request->flush;
-	packet->va = request->remote_address;
-	packet->rkey = request->rkey;
-	packet->length = request->length;
-	packet->swap_add = request->swap_add;
-	packet->compare = request->compare;
-	if (roce_qp_is_datagram(qp)) {
-		packet->ack_request = false;
-		packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
-		/* A Q_Key with the top bit set stands for the QP's own. */
-		packet->qkey = request->remote_qkey & BIT(31) ?
-			       qp->attr.qkey : request->remote_qkey;
-		packet->source_qpn = qp->ibqp.qp_num;
-	} else {
-		packet->ack_request = roce_qp_is_reliable(qp) &&
-				      (last || since_request >=
-					       ack_request_interval(qp));
-		packet->qpn = qp->attr.dest_qp_num;
-	}
+	if (packet->info->flags & ROCE_HAS_PAYLOAD)
+		packet->payload = min(request->length - index * qp->mtu, qp->mtu);
+	if (roce_qp_is_datagram(qp))
+		address_datagram(qp, request, packet);
 }
 
 static int append_payload(struct roce_qp *qp, const struct roce_request *request,
@@ -439,12 +442,16 @@ static void count_retransmitted(struct roce_qp *qp, const struct place *place,
 			       min_t(u32, packets, again));
 }
 
-/* An acknowledgment that this train asks for ends a round trip. */
+/*
+ * An acknowledgment that this train asks for ends a round trip. Not of what was
+ * sent before: the acknowledgment may be that of the first copy.
+ */
 static void begin_round_trip(struct roce_requester *requester,
-			     const struct roce_train *train, u32 psn, u64 now)
+			     const struct roce_train *train,
+			     const struct place *place, u64 now)
 {
-	if (requester->timed_at ||
-	    roce_psn_diff(requester->ack_request_psn, psn) < 0)
+	if (requester->timed_at || place->psn != place->limit_psn ||
+	    roce_psn_diff(requester->ack_request_psn, place->psn) < 0)
 		return;
 	requester->timed_psn = requester->ack_request_psn;
 	requester->timed_at = max(now, train->departure);
@@ -453,6 +460,8 @@ static void begin_round_trip(struct roce_requester *requester,
 /*
  * Hand a train that begins at @place to the network. A netdev that takes no more
  * is no loss: the cursor goes back to what did not leave, and the engine waits.
+ * If that lasts too long, an unreliable QP loses the train, and for a reliable
+ * one the acknowledgment is late.
  */
 static bool send_train(struct roce_qp *qp, struct roce_av *av,
 		       struct roce_train *train, const struct place *place)
@@ -467,9 +476,13 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	err = roce_flow_send(qp, ROCE_REQUESTER, av, train);
 	if (err == -EAGAIN)
 		packets = train->sent;
+	if (packets && requester->stalls) {
+		requester->stalls = 0;
+		roce_retransmit_expect_progress(qp);
+	}
 	count_retransmitted(qp, place, packets);
-	if (err == -EAGAIN && (!roce_qp_is_datagram(qp) ||
-			       requester->stalls++ < MAX_DATAGRAM_STALLS)) {
+	if (err == -EAGAIN && (requester->stalls++ < ROCE_MAX_STALLS ||
+			       roce_qp_is_reliable(qp))) {
 		return_to(requester, place, packets);
 		stall(qp, err);
 		return false;
@@ -478,7 +491,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 		roce_count(qp, tx_dropped_queue_full);
 	requester->stalls = 0;
 	if (timed)
-		begin_round_trip(requester, train, place->psn, now);
+		begin_round_trip(requester, train, place, now);
 	/* Unreliable messages are over when they are sent. */
 	if (!roce_qp_is_reliable(qp)) {
 		requester->unacked_psn = requester->psn;
@@ -636,16 +649,9 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
-static bool is_sending(const struct roce_qp *qp)
-{
-	enum ib_qp_state state = READ_ONCE(qp->state);
-
-	return state == IB_QPS_RTS || state == IB_QPS_SQD;
-}
-
 static bool advance(struct roce_engine *engine)
 {
-	struct roce_qp *qp = requester_qp(engine);
+	struct roce_qp *qp = roce_requester_qp(engine);
 	int trains = ROCE_TRAINS_PER_STEP;
 
 	switch (READ_ONCE(qp->state)) {
@@ -653,17 +659,17 @@ static bool advance(struct roce_engine *engine)
 	case IB_QPS_ERR:
 		return flush(qp, FLUSH_BUDGET);
 	default:
-		if (!is_sending(qp))
+		if (!roce_qp_is_sending(qp))
 			return false;
 	}
 
-	roce_requester_check_timeout(qp);
-	while (trains && is_sending(qp) && send_next(qp))
+	roce_retransmit_check_timeout(qp);
+	while (trains && roce_qp_is_sending(qp) && send_next(qp))
 		trains--;
 	/* A request failed, and the others are to be flushed. */
-	if (!is_sending(qp))
+	if (!roce_qp_is_sending(qp))
 		return true;
-	roce_requester_arm_timer(qp);
+	roce_retransmit_arm_timer(qp);
 	check_drained(qp);
 	return !trains;
 }
@@ -732,6 +738,9 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->ack_request_psn = qp->attr.sq_psn;
 	requester->timed_at = 0;
 	roce_retransmit_start(qp);
+	/* What was posted too early was refused, but lies in the ring. */
+	if (roce_qp_is_user(qp))
+		roce_ring_skip(&requester->ring);
 }
 
 /**
@@ -746,7 +755,7 @@ void roce_requester_reset(struct roce_qp *qp)
 	unsigned long flags;
 
 	roce_requester_stop(qp);
-	__skb_queue_purge(&requester->engine.inbox);
+	roce_engine_purge(&requester->engine);
 
 	spin_lock_irqsave(&requester->post_lock, flags);
 	requester->posted = 0;
@@ -756,6 +765,7 @@ void roce_requester_reset(struct roce_qp *qp)
 	requester->current_request = 0;
 	requester->asked = 0;
 	requester->draining = false;
+	requester->stalls = 0;
 	if (roce_qp_is_user(qp))
 		roce_ring_reset(&requester->ring);
 }

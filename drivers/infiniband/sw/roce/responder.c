@@ -22,8 +22,12 @@
 /* Receives that are flushed before softirq does something else */
 #define FLUSH_BUDGET		64
 
-/* How often a program's receive queue is flushed in the error state */
-#define FLUSH_INTERVAL		(20 * NSEC_PER_MSEC)
+/*
+ * How often a program's receive queue is flushed in the error state: ever more
+ * seldom while there is nothing in it.
+ */
+#define MIN_FLUSH_INTERVAL	(20 * NSEC_PER_MSEC)
+#define MAX_FLUSH_INTERVAL	(640 * NSEC_PER_MSEC)
 
 /* What became of a request packet, besides a NAK code */
 enum verdict {
@@ -637,6 +641,16 @@ static void report_last_wqe(struct roce_qp *qp)
 	roce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
+/* A program posts receives without telling the kernel. */
+static void flush_later(struct roce_responder *responder)
+{
+	responder->flush_interval = clamp_t(u64, 2 * responder->flush_interval,
+					    MIN_FLUSH_INTERVAL,
+					    MAX_FLUSH_INTERVAL);
+	hrtimer_start(&responder->wait_timer,
+		      ns_to_ktime(responder->flush_interval), ROCE_WAIT_MODE);
+}
+
 /* True if there is more: a program can post as fast as this flushes. */
 static bool flush(struct roce_qp *qp)
 {
@@ -650,16 +664,14 @@ static bool flush(struct roce_qp *qp)
 		};
 
 		roce_receive_complete(qp, &wc, false);
+		responder->flush_interval = 0;
 		if (!--budget)
 			return true;
 	}
-	/* A program posts receives without telling the kernel. */
 	if (roce_qp_srq(qp))
 		report_last_wqe(qp);
 	else if (roce_qp_is_user(qp))
-		hrtimer_start(&responder->wait_timer,
-			      ns_to_ktime(FLUSH_INTERVAL),
-			      ROCE_WAIT_MODE);
+		flush_later(responder);
 	return false;
 }
 
@@ -734,7 +746,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	struct roce_responder *responder = &qp->responder;
 
 	roce_responder_stop(qp);
-	__skb_queue_purge(&responder->engine.inbox);
+	roce_engine_purge(&responder->engine);
 	responder->has_receive = false;
 	responder->msn = 0;
 	responder->message = 0;
@@ -744,6 +756,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->stalls = 0;
 	responder->established = false;
 	responder->last_wqe_reported = false;
+	responder->flush_interval = 0;
 	roce_answer_set_resources(qp, NULL);
 	if (!roce_qp_srq(qp))
 		roce_ring_reset(&responder->ring);

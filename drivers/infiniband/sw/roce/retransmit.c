@@ -6,6 +6,8 @@
  * the oldest packet that is not acknowledged. The responder drops what comes behind
  * a gap, so everything from there on is sent again. Until something new is
  * acknowledged, further signs of the same gap are ignored.
+ *
+ * It is part of the requester's engine and works on its state.
  */
 #include "qp.h"
 #include "trace.h"
@@ -40,19 +42,19 @@ static unsigned long ack_timeout(const struct roce_qp *qp)
 }
 
 /**
- * roce_requester_expect_progress() - an answer is late from one timeout on
+ * roce_retransmit_expect_progress() - an answer is late from one timeout on
  * @qp: its requester is owned by the caller
  */
-void roce_requester_expect_progress(struct roce_qp *qp)
+void roce_retransmit_expect_progress(struct roce_qp *qp)
 {
 	qp->requester.ack_deadline = jiffies + ack_timeout(qp);
 }
 
 /**
- * roce_requester_go_back() - send again from the oldest unacknowledged packet on
+ * roce_retransmit_go_back() - send again from the oldest unacknowledged packet on
  * @qp: its requester is owned by the caller
  */
-void roce_requester_go_back(struct roce_qp *qp)
+void roce_retransmit_go_back(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
@@ -62,17 +64,17 @@ void roce_requester_go_back(struct roce_qp *qp)
 	requester->recovering = true;
 	/* It could not be told which of two copies was acknowledged. */
 	requester->timed_at = 0;
-	roce_requester_expect_progress(qp);
+	roce_retransmit_expect_progress(qp);
 }
 
 /**
- * roce_requester_retry() - go back, and count it against the retry limit
+ * roce_retransmit_retry() - go back, and count it against the retry limit
  * @qp: its requester is owned by the caller, with a request outstanding
  * @why: the counter of what has happened
  *
  * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
  */
-void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
+void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 {
 	struct roce_requester *requester = &qp->requester;
 
@@ -86,14 +88,14 @@ void roce_requester_retry(struct roce_qp *qp, enum roce_counter why)
 	requester->retries--;
 	requester->window = max(requester->window / 2, MIN_WINDOW);
 	requester->window_psn = requester->limit_psn;
-	roce_requester_go_back(qp);
+	roce_retransmit_go_back(qp);
 }
 
 /**
- * roce_requester_progressed() - the responder acknowledged something new
+ * roce_retransmit_progressed() - the responder acknowledged something new
  * @qp: its requester is owned by the caller; unacked_psn has moved
  */
-void roce_requester_progressed(struct roce_qp *qp)
+void roce_retransmit_progressed(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
@@ -105,7 +107,7 @@ void roce_requester_progressed(struct roce_qp *qp)
 	}
 	requester->retries = qp->attr.retry_cnt;
 	requester->rnr_retries = qp->attr.rnr_retry;
-	roce_requester_expect_progress(qp);
+	roce_retransmit_expect_progress(qp);
 
 	while (requester->asked &&
 	       roce_psn_diff(*roce_asked_end(requester, 0),
@@ -116,34 +118,36 @@ void roce_requester_progressed(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_check_timeout() - go back if the answer is late
+ * roce_retransmit_check_timeout() - go back if the answer is late
  * @qp: its requester is owned by the caller
  */
-void roce_requester_check_timeout(struct roce_qp *qp)
+void roce_retransmit_check_timeout(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (!roce_in_flight(requester) || requester->waiting ||
-	    !qp->attr.timeout || time_before(jiffies, requester->ack_deadline))
+	if (!roce_in_flight(requester) && !requester->stalls)
+		return;
+	if (requester->waiting || !qp->attr.timeout ||
+	    time_before(jiffies, requester->ack_deadline))
 		return;
 
 	roce_flow_lost(qp, ROCE_CC_TIMEOUT);
-	roce_requester_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
+	roce_retransmit_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
 }
 
 /**
- * roce_requester_arm_timer() - come back when the answer is late
+ * roce_retransmit_arm_timer() - come back when the answer is late
  * @qp: its requester is owned by the caller
  *
- * Lazily: a timer that is pending fires early, and is then set anew.
+ * Lazily: a timer that is pending fires early, and is then set anew. Only what
+ * a longer timeout has left behind is brought forward.
  */
-void roce_requester_arm_timer(struct roce_qp *qp)
+void roce_retransmit_arm_timer(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (awaits_response(requester) && qp->attr.timeout &&
-	    !timer_pending(&requester->ack_timer))
-		mod_timer(&requester->ack_timer, requester->ack_deadline);
+	if (awaits_response(requester) && qp->attr.timeout)
+		timer_reduce(&requester->ack_timer, requester->ack_deadline);
 }
 
 static void ack_timer_fired(struct timer_list *timer)

@@ -162,8 +162,7 @@ struct roce_av {
 	struct rcu_head rcu;
 };
 
-int roce_av_init(struct roce_av *av, struct roce_device *dev,
-		 const struct rdma_ah_attr *attr);
+int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr);
 void roce_av_release(struct roce_av *av);
 
 struct roce_ah {

@@ -93,6 +93,9 @@ static inline u32 roce_packet_size(const struct roce_packet *packet)
 /* How long to wait for a netdev that takes no more, or for memory */
 #define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
 
+/* Stalls in a row after which is lost what nobody waits for, or asks for again */
+#define ROCE_MAX_STALLS		100
+
 /**
  * struct roce_train - a train under construction
  * @skb: holds the finished packets
