@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The QP's states: which ways lead where, and what happens on the way. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -255,6 +257,88 @@ static void early_receive(void)
 	duo_close(&d);
 }
 
+/* What was refused is not sent either, when the QP can send at last. */
+static void early_send(void)
+{
+	struct duo d;
+
+	duo_open(&d, NULL);
+	put(&d.a, IBV_QPS_RTR);
+	tap_errno("a send in RTR is refused", EINVAL,
+		  post_send(&d.a, 1, sge_of(&d.a, 0, 8), 0));
+	go(&d.a, IBV_QPS_RTR, IBV_QPS_RTS);
+	tap_no_wc("and not sent in RTS", d.a.scq, 100);
+	tap_alive("what is posted then is the first to be sent", &d);
+	duo_close(&d);
+}
+
+static void query(struct end *e, struct ibv_qp_attr *attr)
+{
+	struct ibv_qp_init_attr init;
+
+	if (ibv_query_qp(e->qp, attr, IBV_QP_RQ_PSN | IBV_QP_SQ_PSN |
+			 IBV_QP_PATH_MTU | IBV_QP_DEST_QPN, &init))
+		die("ibv_query_qp");
+}
+
+static void reset_leaves_no_trace(void)
+{
+	struct ibv_qp_attr fresh, used;
+	struct duo d;
+
+	duo_open(&d, &(struct duo_options){ .unconnected = true });
+	put(&d.a, IBV_QPS_INIT);
+	query(&d.a, &fresh);
+	duo_connect(&d);
+	put(&d.a, IBV_QPS_INIT);
+	query(&d.a, &used);
+	tap_int("after RESET the path MTU is that of a new QP", fresh.path_mtu,
+		used.path_mtu);
+	tap_int("and so is the PSN to send", fresh.sq_psn, used.sq_psn);
+	tap_int("and the PSN to receive", fresh.rq_psn, used.rq_psn);
+	tap_int("and the peer", fresh.dest_qp_num, used.dest_qp_num);
+	duo_close(&d);
+}
+
+static atomic_bool stop_sending;
+
+/* Datagrams, which nobody has to answer */
+static void *send_on(void *arg)
+{
+	struct end *e = arg;
+	struct ibv_wc wc;
+
+	while (!stop_sending) {
+		if (post_send(e, 1, sge_of(e, 0, 64), 0) ||
+		    !wait_wc(e->scq, &wc, 5000) || wc.status)
+			die("a datagram cannot be sent");
+	}
+	return NULL;
+}
+
+#define RESETS	200
+
+static void reset_under_traffic(void)
+{
+	pthread_t thread;
+	struct duo d;
+	int i;
+
+	duo_open(&d, &(struct duo_options){ .type = IBV_QPT_UD });
+	stop_sending = false;
+	if (pthread_create(&thread, NULL, send_on, &d.a))
+		die("pthread_create");
+	for (i = 0; i < RESETS; i++)
+		put(&d.b, IBV_QPS_RTS);
+	stop_sending = true;
+	pthread_join(thread, NULL);
+	duo_close(&d);
+
+	duo_open(&d, &(struct duo_options){ .type = IBV_QPT_UD });
+	tap_alive("a QP is reset again and again while packets come for it", &d);
+	duo_close(&d);
+}
+
 void test_states(void)
 {
 	transitions();
@@ -263,4 +347,7 @@ void test_states(void)
 	reset_forgets();
 	sqd();
 	early_receive();
+	early_send();
+	reset_leaves_no_trace();
+	reset_under_traffic();
 }
