@@ -559,6 +559,28 @@ static void a_qp_keeps_the_algorithm_that_it_was_made_with(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->flow.limited);
 }
 
+/* --- When it begins --- */
+
+static void note_state(struct roce_cc_flow *flow, u64 now)
+{
+	const struct roce_qp *qp = container_of(flow, struct roce_qp, flow.cc);
+
+	flow->state[0] = qp->state;
+}
+
+/* A CNP may come as soon as the QP is in a state in which it takes any. */
+static void a_flow_has_begun_when_its_qp_takes_cnps(struct kunit *test)
+{
+	static const struct roce_cc_ops ops = { .init = note_state };
+	static const struct roce_cc_parameters watcher = { .ops = &ops };
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.algorithm = &watcher;
+	wire = wire_new(test, &setup);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].qp->flow.cc.state[0], IB_QPS_INIT);
+}
+
 static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(data_is_ecn_capable),
 	KUNIT_CASE(a_priority_that_is_not_controlled_is_not_ecn_capable),
@@ -583,6 +605,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(after_a_timeout_it_restarts_slowly),
 	KUNIT_CASE(a_qp_keeps_the_algorithm_that_it_was_made_with),
+	KUNIT_CASE(a_flow_has_begun_when_its_qp_takes_cnps),
 	{}
 };
 

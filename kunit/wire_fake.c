@@ -472,6 +472,8 @@ static void make_end(struct kunit *test, struct wire_end *end,
 	attr.send_cq = end->send_cq;
 	attr.recv_cq = end->recv_cq;
 	end->qp = fixture_qp(test, end->pd, &attr);
+	if (setup->algorithm)
+		end->qp->flow.algorithm = setup->algorithm;
 }
 
 static void to_init(struct kunit *test, struct wire_end *end,

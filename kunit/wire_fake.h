@@ -119,6 +119,7 @@ struct wire_end {
  * @access: IB_ACCESS_* that the QPs grant
  * @mr_access: IB_ACCESS_* that the memory was registered with
  * @controlled: with congestion control, which slows down after a loss
+ * @algorithm: instead of the devices' own, NULL for that
  */
 struct wire_setup {
 	enum ib_qp_type type;
@@ -134,6 +135,7 @@ struct wire_setup {
 	int access;
 	int mr_access;
 	bool controlled;
+	const struct roce_cc_parameters *algorithm;
 };
 
 /**

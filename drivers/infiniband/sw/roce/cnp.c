@@ -93,7 +93,7 @@ void roce_cnp_notify(struct roce_qp *qp)
 /* What the QP sent may be on its way. */
 static bool has_flow(const struct roce_qp *qp)
 {
-	/* Pairs with the release in enter_state(). */
+	/* Pairs with the release in enter_state(): path and flow are there. */
 	switch (smp_load_acquire(&qp->state)) {
 	case IB_QPS_RTR:
 	case IB_QPS_RTS:
@@ -103,6 +103,15 @@ static bool has_flow(const struct roce_qp *qp)
 	default:
 		return false;
 	}
+}
+
+static bool is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
+{
+	/*
+	 * A QP in SQD may be given another path just now. Then the notification
+	 * is lost, or counts for the new path.
+	 */
+	return data_race(roce_qp_is_from_peer(qp, skb));
 }
 
 static void react(struct roce_qp *qp)
@@ -125,7 +134,7 @@ static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_opcode, packet);
 	else if (!has_flow(qp))
 		roce_drop(qp, rx_dropped_qp_state, packet);
-	else if (!roce_qp_is_from_peer(qp, skb))
+	else if (!is_from_peer(qp, skb))
 		roce_drop(qp, rx_dropped_address, packet);
 	else
 		react(qp);

@@ -242,10 +242,11 @@ static void keep_order(struct roce_flow *flow, enum roce_half half,
 bool roce_flow_is_controlled(const struct roce_qp *qp)
 {
 	const struct roce_cc_parameters *algorithm = qp->flow.algorithm;
+	/* A CNP may come while the path changes: it counts for either one. */
+	u8 priority = data_race(READ_ONCE(qp->av.priority));
 
 	return algorithm && (algorithm->ops->on_cnp || algorithm->ops->on_ack) &&
-	       READ_ONCE(qp->dev->congestion.priorities) &
-	       BIT(qp->av.priority);
+	       READ_ONCE(qp->dev->congestion.priorities) & BIT(priority);
 }
 
 /**
