@@ -137,8 +137,8 @@ static __always_inline int access_window(struct roce_mw *mw,
 	if (!mr)
 		return err;
 	read_lock_bh(&mr->lock);
-	/* It may have been bound to another region meanwhile. */
-	if (mw->mr == mr && window_allows(mw, access))
+	/* It may have been bound to another region, or is just now. */
+	if (READ_ONCE(mw->mr) == mr && window_allows(mw, access))
 		err = act_on_pieces(mr,
 				    access->address - mw->start + mw->address,
 				    access->length, action, context);
@@ -160,7 +160,8 @@ static __always_inline int access_memory(const struct roce_access *access,
 		return access_window(roce_mw_of_key(key), access, action,
 				     context);
 	mr = roce_mr_of_key(key);
-	if (mr->kind == ROCE_MR_FAST)
+	/* A new registration may change it, but never to or from this. */
+	if (data_race(mr->kind) == ROCE_MR_FAST)
 		return access_fast_region(mr, access, action, context);
 	return access_region(mr, access, action, context);
 }

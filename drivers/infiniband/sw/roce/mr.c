@@ -380,6 +380,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	}
 	synchronize_rcu_expedited();
 
+	/* A window may be on its way to it. */
 	write_lock_bh(&mr->lock);
 	if (flags & IB_MR_REREG_TRANS) {
 		old = memory_of(mr);

@@ -125,9 +125,9 @@ int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	return put_table(msg, details, ARRAY_SIZE(details));
 }
 
-static const char *mr_kind(const struct roce_mr *mr)
+static const char *kind_name(enum roce_mr_kind kind)
 {
-	switch (mr->kind) {
+	switch (kind) {
 	case ROCE_MR_USER:
 		return "user";
 	case ROCE_MR_DMABUF:
@@ -138,6 +138,15 @@ static const char *mr_kind(const struct roce_mr *mr)
 		return "fast";
 	}
 	return "unknown";
+}
+
+/* The lock of @mr is held. */
+static u64 pages_of(const struct roce_mr *mr)
+{
+	if (mr->kind == ROCE_MR_DMA)
+		return 0;
+	return DIV_ROUND_UP_ULL(mr->length + offset_in_page(mr->first_offset),
+				PAGE_SIZE);
 }
 
 /**
@@ -151,24 +160,24 @@ static const char *mr_kind(const struct roce_mr *mr)
  */
 int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
-	const struct roce_mr *mr = to_roce_mr(ibmr);
-	/* Not of the memory, which a program can exchange meanwhile. */
-	u64 pages = mr->kind == ROCE_MR_DMA ? 0 :
-		    DIV_ROUND_UP_ULL(READ_ONCE(mr->length) +
-				     offset_in_page(READ_ONCE(mr->first_offset)),
-				     PAGE_SIZE);
-	const struct roce_detail details[] = {
-		{ "pages", pages },
-		{ "access", READ_ONCE(mr->access) },
-		{ "valid", READ_ONCE(mr->valid) },
-		{ "windows", READ_ONCE(mr->windows) },
-	};
+	struct roce_mr *mr = to_roce_mr(ibmr);
+	struct roce_detail details[4];
+	enum roce_mr_kind kind;
+	struct nlattr *table;
 
-	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	/* A program can register it anew meanwhile. */
+	read_lock_bh(&mr->lock);
+	kind = mr->kind;
+	details[0] = (struct roce_detail) { "pages", pages_of(mr) };
+	details[1] = (struct roce_detail) { "access", mr->access };
+	details[2] = (struct roce_detail) { "valid", mr->valid };
+	details[3] = (struct roce_detail) { "windows", mr->windows };
+	read_unlock_bh(&mr->lock);
 
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!table)
 		return -EMSGSIZE;
 	return end_table(msg, table,
-			 rdma_nl_put_driver_string(msg, "kind", mr_kind(mr)) ?:
+			 rdma_nl_put_driver_string(msg, "kind", kind_name(kind)) ?:
 			 put_numbers(msg, details, ARRAY_SIZE(details)));
 }
