@@ -222,7 +222,7 @@ void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 /* Send nothing for a while. */
 static void wait(struct roce_responder *responder, u64 nanoseconds)
 {
-	responder->waiting = true;
+	WRITE_ONCE(responder->waiting, true);
 	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
 		      ROCE_WAIT_MODE);
 }
@@ -422,7 +422,7 @@ bool roce_answer_send(struct roce_qp *qp)
 	while ((next = next_to_answer(responder)) && trains &&
 	       send_responses(qp, next))
 		trains--;
-	if (responder->waiting)
+	if (READ_ONCE(responder->waiting))
 		return false;
 	if (next)
 		return true;

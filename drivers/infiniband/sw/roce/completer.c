@@ -122,7 +122,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 	roce_count(qp, rcvd_rnr_err);
 	/* The same NAK again */
-	if (requester->rnr_waiting)
+	if (READ_ONCE(requester->rnr_waiting))
 		return;
 	if (!requester->rnr_retries) {
 		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
@@ -135,8 +135,8 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 		requester->rnr_retries--;
 	roce_retransmit_go_back(qp);
 	/* A stall may be on: this wait takes its place. */
-	requester->waiting = false;
-	requester->rnr_waiting = true;
+	WRITE_ONCE(requester->waiting, false);
+	WRITE_ONCE(requester->rnr_waiting, true);
 	roce_requester_wait(qp, delay);
 	/* The answer to what is not sent yet is not late. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;

@@ -195,7 +195,8 @@ void roce_engine_claim(struct roce_engine *engine)
 		spin_lock_bh(&engine->lock);
 		won = !engine->owned;
 		engine->owned = true;
-		engine->wanted = !won;
+		/* The owner looks at it without the lock. */
+		WRITE_ONCE(engine->wanted, !won);
 		spin_unlock_bh(&engine->lock);
 		if (won)
 			return;

@@ -110,8 +110,9 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  *	gap are ignored
  * @retries: left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
- * @waiting: for @wait_timer, nothing is sent meanwhile
- * @rnr_waiting: because of an RNR NAK
+ * @waiting: for @wait_timer, nothing is sent meanwhile; the timer ends it,
+ *	whoever owns the engine
+ * @rnr_waiting: because of an RNR NAK; ends likewise
  * @stalls: of the netdev, in a row
  * @wait_timer: an RNR NAK's delay, a stall of the netdev, or the turn of a flow
  *	whose rate is limited
@@ -231,7 +232,8 @@ struct roce_resource {
  * @resource_mask: their number - 1
  * @answered: the first resource that may have responses left; free running
  * @taken: the resource that is taken next; free running
- * @waiting: for @wait_timer, nothing is sent meanwhile
+ * @waiting: for @wait_timer, nothing is sent meanwhile; the timer ends it,
+ *	whoever owns the engine
  * @stalls: of the netdev, in a row
  * @wait_timer: a stall, or the turn of a flow whose rate is limited; polls the
  *	receive queue of a QP in the error state

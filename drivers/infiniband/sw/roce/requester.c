@@ -621,7 +621,7 @@ static bool send_next(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (requester->waiting || !window_is_open(qp))
+	if (READ_ONCE(requester->waiting) || !window_is_open(qp))
 		return false;
 	request = request_at_cursor(qp);
 	if (!request)
@@ -701,9 +701,9 @@ void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (requester->waiting)
+	if (READ_ONCE(requester->waiting))
 		return;
-	requester->waiting = true;
+	WRITE_ONCE(requester->waiting, true);
 	hrtimer_start(&requester->wait_timer, ns_to_ktime(nanoseconds),
 		      ROCE_WAIT_MODE);
 }

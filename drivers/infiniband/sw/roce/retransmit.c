@@ -127,7 +127,7 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 
 	if (!roce_in_flight(requester) && !requester->stalls)
 		return;
-	if (requester->waiting || !qp->attr.timeout ||
+	if (READ_ONCE(requester->waiting) || !qp->attr.timeout ||
 	    time_before(jiffies, requester->ack_deadline))
 		return;
 
