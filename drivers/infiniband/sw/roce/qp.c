@@ -172,7 +172,6 @@ static void free_queues(struct roce_qp *qp)
 
 static int publish(struct roce_qp *qp)
 {
-	u32 qpn;
 	int err;
 
 	if (qp->ibqp.qp_type == IB_QPT_GSI) {
@@ -182,13 +181,11 @@ static int publish(struct roce_qp *qp)
 		rcu_assign_pointer(qp->dev->gsi_qp, qp);
 		return 0;
 	}
-	err = xa_alloc_cyclic(&qps, &qpn, qp,
+	/* The number is written before the QP can be found by it. */
+	err = xa_alloc_cyclic(&qps, &qp->ibqp.qp_num, qp,
 			      XA_LIMIT(FIRST_QPN, ROCE_BTH_LOW_24 - 1),
 			      &next_qpn, GFP_KERNEL);
-	if (err < 0)
-		return err;
-	qp->ibqp.qp_num = qpn;
-	return 0;
+	return min(err, 0);
 }
 
 static void unpublish(struct roce_qp *qp)
