@@ -250,6 +250,7 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	qp->dev = dev;
 	qp->counters = dev->counters;
+	mutex_init(&qp->modify_lock);
 	spin_lock_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->cap = init->cap;
@@ -502,6 +503,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (err)
 		return err;
 
+	mutex_lock(&qp->modify_lock);
 	roce_engine_claim(&qp->requester.engine);
 	roce_engine_claim(&qp->responder.engine);
 
@@ -521,6 +523,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	roce_engine_release(&qp->responder.engine);
 	roce_engine_release(&qp->requester.engine);
+	mutex_unlock(&qp->modify_lock);
 
 	/* There may be something to send, to flush or to drain now. */
 	roce_engine_schedule(&qp->requester.engine);
@@ -542,19 +545,21 @@ int roce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct roce_qp *qp = to_roce_qp(ibqp);
 
+	mutex_lock(&qp->modify_lock);
 	*attr = qp->attr;
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->cap = qp->cap;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    READ_ONCE(qp->requester.completed) !=
-			    READ_ONCE(qp->requester.fetched);
+			    roce_peek(qp->requester.completed) !=
+			    roce_peek(qp->requester.fetched);
 	if (attr->qp_state != IB_QPS_RESET && !roce_qp_is_datagram(qp)) {
-		attr->rq_psn = READ_ONCE(qp->responder.psn);
-		attr->sq_psn = READ_ONCE(qp->requester.psn);
+		attr->rq_psn = roce_peek(qp->responder.psn);
+		attr->sq_psn = roce_peek(qp->requester.psn);
 		attr->ah_attr = qp->av.attr;
 	}
+	mutex_unlock(&qp->modify_lock);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

@@ -268,11 +268,19 @@ struct roce_responder {
 	u32 stalls;
 };
 
+/*
+ * A field that an engine owns, or modify_qp writes, for who only wants to show
+ * it: what it was a moment ago. The owner's accesses stay plain, so that KCSAN
+ * finds everybody else.
+ */
+#define roce_peek(field)	data_race(READ_ONCE(field))
+
 /**
  * struct roce_qp - queue pair
  * @ibqp: what the RDMA core knows of it
  * @dev: our device
  * @counters: where what happens to it is counted, see counters.h
+ * @modify_lock: held by modify_qp, and by query_qp to see all of it or nothing
  * @state_lock: guards changes of @state
  * @state: read without a lock by the engines
  * @attr: as modified, for query_qp and the engines; changed with both claimed
@@ -289,6 +297,7 @@ struct roce_qp {
 	struct ib_qp ibqp;
 	struct roce_device *dev;
 	struct roce_counters __percpu *counters;
+	struct mutex modify_lock;	/* see above */
 	spinlock_t state_lock;		/* of changes of state */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;

@@ -72,24 +72,24 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct roce_qp *qp = to_roce_qp(ibqp);
 	const struct roce_requester *requester = &qp->requester;
 	const struct roce_responder *responder = &qp->responder;
-	u32 unacked = READ_ONCE(requester->unacked_psn);
-	u32 completed = READ_ONCE(requester->completed);
+	u32 unacked = roce_peek(requester->unacked_psn);
+	u32 completed = roce_peek(requester->completed);
 	const struct roce_detail details[] = {
-		{ "mtu", READ_ONCE(qp->mtu) },
-		{ "udp_source_port", READ_ONCE(qp->source_port) },
-		{ "sq_psn", READ_ONCE(requester->psn) },
+		{ "mtu", roce_peek(qp->mtu) },
+		{ "udp_source_port", roce_peek(qp->source_port) },
+		{ "sq_psn", roce_peek(requester->psn) },
 		{ "sq_unacked_psn", unacked },
 		{ "sq_in_flight",
-		  roce_psn_add(READ_ONCE(requester->psn), -unacked) },
-		{ "sq_outstanding", READ_ONCE(requester->fetched) - completed },
-		{ "sq_reads_and_atomics", READ_ONCE(requester->asked) },
-		{ "sq_recovering", READ_ONCE(requester->recovering) },
-		{ "sq_waiting", READ_ONCE(requester->waiting) },
-		{ "ack_timeout", READ_ONCE(qp->attr.timeout) },
-		{ "retries_left", READ_ONCE(requester->retries) },
-		{ "rnr_retries_left", READ_ONCE(requester->rnr_retries) },
-		{ "rq_psn", READ_ONCE(responder->psn) },
-		{ "rq_msn", READ_ONCE(responder->msn) },
+		  roce_psn_add(roce_peek(requester->psn), -unacked) },
+		{ "sq_outstanding", roce_peek(requester->fetched) - completed },
+		{ "sq_reads_and_atomics", roce_peek(requester->asked) },
+		{ "sq_recovering", roce_peek(requester->recovering) },
+		{ "sq_waiting", roce_peek(requester->waiting) },
+		{ "ack_timeout", roce_peek(qp->attr.timeout) },
+		{ "retries_left", roce_peek(requester->retries) },
+		{ "rnr_retries_left", roce_peek(requester->rnr_retries) },
+		{ "rq_psn", roce_peek(responder->psn) },
+		{ "rq_msn", roce_peek(responder->msn) },
 	};
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
