@@ -354,7 +354,7 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 			      roce_packet_size(&packet));
 	if (!err) {
 		train.data = data;
-		train.limit = roce_flow_train_bytes(qp);
+		train.limit = roce_flow_train_bytes(&qp->flow);
 		err = fill_response_train(qp, resource, &train);
 		roce_engine_charge(&responder->engine, train.skb->len);
 		if (err)

@@ -86,6 +86,7 @@ enum roce_half {
  * struct roce_flow - what a QP sends, under congestion control
  * @lock: guards all of it but for what is said otherwise
  * @limited: the rate is limited; read without the lock
+ * @train_bytes: how long a train of data may be; read without the lock
  * @algorithm: chosen when the QP was made; NULL for datagrams
  * @cc: the algorithm's view
  * @due: when the next train may leave, CLOCK_MONOTONIC
@@ -103,6 +104,7 @@ enum roce_half {
 struct roce_flow {
 	spinlock_t lock;		/* of what follows */
 	bool limited;
+	u32 train_bytes;
 	const struct roce_cc_parameters *algorithm;
 	struct roce_cc_flow cc;
 	u64 due;
@@ -143,7 +145,6 @@ void roce_flow_start(struct roce_qp *qp);
 void roce_flow_destroy(struct roce_qp *qp);
 bool roce_flow_is_controlled(const struct roce_qp *qp);
 u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half);
-u32 roce_flow_train_bytes(const struct roce_qp *qp);
 int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 		   struct roce_train *train);
 bool roce_flow_notified(struct roce_qp *qp);
@@ -154,6 +155,17 @@ bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 {
 	return READ_ONCE(flow->limited);
+}
+
+/**
+ * roce_flow_train_bytes() - how long a train of data may be
+ * @flow: of the QP
+ *
+ * Return: bytes, BTH to ICRC of all packets. A single packet may be longer.
+ */
+static inline u32 roce_flow_train_bytes(const struct roce_flow *flow)
+{
+	return READ_ONCE(flow->train_bytes);
 }
 
 /** roce_flow_wants_rtt() - whether round trips are to be measured */

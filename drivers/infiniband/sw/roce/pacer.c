@@ -53,6 +53,12 @@ static u64 transmit_time(const struct roce_flow *flow, u64 bytes)
 	return div64_u64(bytes * 8 * NSEC_PER_SEC, flow->cc.rate);
 }
 
+static u32 train_bytes(u64 rate)
+{
+	return min_t(u64, div_u64(rate, 8 * NSEC_PER_SEC / TRAIN_TIME),
+		     ROCE_TRAIN_MAX_BYTES);
+}
+
 /* The algorithm may have set another rate. */
 static void follow_rate(struct roce_qp *qp, u64 before, u64 now)
 {
@@ -73,6 +79,7 @@ static void follow_rate(struct roce_qp *qp, u64 before, u64 now)
 		flow->due = now + mul_u64_u64_div_u64(flow->due - now, before,
 						      rate);
 	}
+	WRITE_ONCE(flow->train_bytes, train_bytes(rate));
 	WRITE_ONCE(flow->limited, rate != ROCE_CC_UNLIMITED);
 }
 
@@ -145,20 +152,6 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 	}
 	spin_unlock_bh(&flow->lock);
 	return wait;
-}
-
-/**
- * roce_flow_train_bytes() - how long a train of data may be
- * @qp: the QP
- *
- * Return: bytes, BTH to ICRC of all packets. A single packet may be longer.
- */
-u32 roce_flow_train_bytes(const struct roce_qp *qp)
-{
-	u64 rate = READ_ONCE(qp->flow.cc.rate);
-
-	return min_t(u64, div_u64(rate, 8 * NSEC_PER_SEC / TRAIN_TIME),
-		     ROCE_TRAIN_MAX_BYTES);
 }
 
 /* The turn of a train: when it may leave, and the time that it takes. */
@@ -398,6 +391,7 @@ void roce_flow_init(struct roce_qp *qp)
 	if (!roce_qp_is_datagram(qp))
 		qp->flow.algorithm = roce_cc_get(qp->dev);
 	qp->flow.cc.rate = ROCE_CC_UNLIMITED;
+	qp->flow.train_bytes = train_bytes(ROCE_CC_UNLIMITED);
 }
 
 /**
@@ -412,6 +406,7 @@ void roce_flow_start(struct roce_qp *qp)
 		return;
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->limited, false);
+	WRITE_ONCE(flow->train_bytes, train_bytes(ROCE_CC_UNLIMITED));
 	flow->due = 0;
 	flow->slowed_by_loss = false;
 	flow->cnp_sent = 0;

@@ -129,7 +129,7 @@ static u32 ack_request_interval(const struct roce_qp *qp)
 
 	if (!roce_flow_is_limited(&qp->flow))
 		return packets;
-	return min(roce_flow_train_bytes(qp) / qp->mtu, packets);
+	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }
 
 static u8 packet_opcode(const struct roce_qp *qp,
@@ -524,7 +524,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 			      roce_packet_size(&packet));
 	if (!err) {
 		train.data = !roce_qp_is_datagram(qp);
-		train.limit = roce_flow_train_bytes(qp);
+		train.limit = roce_flow_train_bytes(&qp->flow);
 		err = fill_train(qp, &train);
 	}
 	if (!err)
