@@ -114,7 +114,8 @@ static u64 sum_over_cpus(const struct roce_counters __percpu *counters,
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(counters, cpu)->value[counter];
+		/* That CPU goes on counting. */
+		sum += READ_ONCE(per_cpu_ptr(counters, cpu)->value[counter]);
 	return sum;
 }
 

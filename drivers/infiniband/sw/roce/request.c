@@ -62,8 +62,9 @@ int roce_requester_slots_alloc(struct roce_qp *qp)
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number)
 {
-	return requester->slots + (size_t)(number & requester->slot_mask) *
-				  requester->slot_size;
+	/* Another thread may find only now that it has come too late for them. */
+	return READ_ONCE(requester->slots) +
+	       (size_t)(number & requester->slot_mask) * requester->slot_size;
 }
 
 /**
