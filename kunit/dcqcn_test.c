@@ -131,15 +131,32 @@ static void send(struct roce_cc_flow *flow, u64 *now, u32 packets)
 	}
 }
 
-/* For 0 they are 1/5000 and 1/500 of the line, and 1 Mbit/s at least. */
+/* Sends packets until the next increase by time; returns when that was. */
+static u64 await_increase(struct roce_cc_flow *flow, u64 *now)
+{
+	u16 events = dcqcn(flow)->time_events;
+
+	while (flow->rate != ROCE_CC_UNLIMITED &&
+	       dcqcn(flow)->time_events == events)
+		send(flow, now, 1);
+	return dcqcn(flow)->increase_period.start;
+}
+
+/*
+ * For 0 they are 1/5000 and 1/500 of the line, or of rpg_max_rate, and 1 Mbit/s
+ * at least.
+ */
 static void increases_suit_the_line(struct kunit *test)
 {
 	static const struct {
-		u64 line, increase;
+		u64 line;
+		u32 max_rate;
+		u64 increase;
 	} lines[] = {
-		{ 100000000, 1000000 },
-		{ 25000000000ull, 5000000 },
-		{ 400000000000ull, 80000000 },
+		{ 100000000, 0, 1000000 },
+		{ 25000000000ull, 0, 5000000 },
+		{ 400000000000ull, 0, 80000000 },
+		{ 400000000000ull, 50000, 10000000 },
 	};
 	u32 parameters[DCQCN_PARAMETER_COUNT];
 	u32 i;
@@ -152,15 +169,73 @@ static void increases_suit_the_line(struct kunit *test)
 		};
 		u64 now = 10 * USEC, target;
 
-		send(&flow, &now, 20);
+		parameters[DCQCN_RPG_MAX_RATE] = lines[i].max_rate;
 		roce_dcqcn.on_cnp(&flow, now);
-		send(&flow, &now, 20);
+		await_increase(&flow, &now);
 		roce_dcqcn.on_cnp(&flow, now);
 		target = dcqcn(&flow)->target;
-		while (dcqcn(&flow)->target == target)
-			send(&flow, &now, 1);
+		await_increase(&flow, &now);
+		KUNIT_EXPECT_EQ(test, dcqcn(&flow)->target, target);
+		await_increase(&flow, &now);
 		KUNIT_EXPECT_EQ(test, dcqcn(&flow)->target - target,
 				lines[i].increase);
+	}
+}
+
+/* 320 packets, ten of each of 32 flows, if that is longer than rpg_time_reset */
+static void periods_suit_the_line(struct kunit *test)
+{
+	static const struct {
+		u64 line;
+		u32 max_rate;
+		u64 length;
+	} lines[] = {
+		{ 400000000000ull, 0, 300 * USEC },
+		{ 10000000000ull, 0, 300 * USEC },
+		{ 1000000000, 0, 320 * 1090 * 8 },
+		{ 100000000, 0, 320 * 1090 * 80 },
+		{ 10000000000ull, 100, 320 * 1090 * 80 },
+	};
+	u32 parameters[DCQCN_PARAMETER_COUNT];
+	u32 i;
+
+	initial_parameters(parameters);
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct roce_cc_flow flow = {
+			.parameters = parameters, .line_rate = lines[i].line,
+			.packet_bytes = 1090, .rate = ROCE_CC_UNLIMITED,
+		};
+		u64 now = 10 * USEC, begin = now;
+
+		parameters[DCQCN_RPG_MAX_RATE] = lines[i].max_rate;
+		roce_dcqcn.on_cnp(&flow, now);
+		roce_dcqcn.on_sent(&flow, now, 10 * flow.packet_bytes);
+		KUNIT_EXPECT_EQ(test, await_increase(&flow, &now) - begin,
+				lines[i].length);
+	}
+}
+
+/* Who has a 32nd of the line is not left behind by who has nearly all of it. */
+static void slow_flows_gain_as_often_as_fast_ones(struct kunit *test)
+{
+	const u64 packet_time = 1090 * 8 * 10;	/* at 100 Mbit/s */
+	u64 flow_time[2] = { packet_time, 32 * packet_time };
+	u32 parameters[DCQCN_PARAMETER_COUNT];
+	u32 i;
+
+	initial_parameters(parameters);
+	for (i = 0; i < ARRAY_SIZE(flow_time); i++) {
+		struct roce_cc_flow flow = {
+			.parameters = parameters, .line_rate = 100000000,
+			.packet_bytes = 1090, .rate = ROCE_CC_UNLIMITED,
+		};
+		u64 now = 1;
+
+		roce_dcqcn.on_cnp(&flow, now);
+		while (now < 1 + 5 * 320 * packet_time)
+			roce_dcqcn.on_sent(&flow, now += flow_time[i],
+					   flow.packet_bytes);
+		KUNIT_EXPECT_EQ(test, dcqcn(&flow)->time_events, 5);
 	}
 }
 
@@ -209,6 +284,8 @@ static struct kunit_case dcqcn_cases[] = {
 			 scenario_gen_params),
 	KUNIT_CASE(initial_values_lie_in_their_ranges),
 	KUNIT_CASE(increases_suit_the_line),
+	KUNIT_CASE(periods_suit_the_line),
+	KUNIT_CASE(slow_flows_gain_as_often_as_fast_ones),
 	KUNIT_CASE(the_extremes_do_not_overflow),
 	{}
 };

@@ -51,17 +51,20 @@ class ReactionPoint:
         self.now = 0.0
         self.alpha = 0.0
 
-    # A period ends after its time, and after some packets. They are counted in
-    # bytes, and a period is [when it began, what had been sent then].
+    # A period ends after its time, and after some packets, and after the time in which
+    # 32 flows could have sent as many over the line. They are counted in bytes, and a
+    # period is [when it began, what had been sent then].
 
     def new_period(self):
         return [self.now, self.total]
 
     def end(self, period, name):
         start, sent = period
-        if self.total - sent < self.p["min_packets_per_period"] * self.packet_bytes:
+        least = self.p["min_packets_per_period"] * self.packet_bytes
+        if self.total - sent < least:
             return INFINITY
-        return max(start + self.p[name] * US, self.sent_at)
+        of_32_flows = 32 * least * 8 * 1e9 // self.top()  # whole nanoseconds
+        return max(start + max(self.p[name] * US, of_32_flows), self.sent_at)
 
     def alpha_end(self):
         return self.end(self.alpha_period, "dce_tcp_rtt")
@@ -278,7 +281,12 @@ SCENARIOS = [
     ("800 Gbit/s", 800 * G, 4154, dict(rpg_ai_rate=800, rpg_hai_rate=8000),
      cnps(10, 100, 200) + sending(20, 9000, 40, 65000)),
     ("100 Mbit/s", 0.1 * G, 1090, dict(rpg_ai_rate=1, rpg_hai_rate=10),
-     cnps(10, 3000, 6000) + sending(20, 90000, 400, 1090)),
+     cnps(10, 3000, 90000) + sending(20, 300000, 1000, 1090)),
+    ("a slow line stretches all periods", 1 * G, 4154, dict(rpg_ai_rate=1, rpg_hai_rate=10),
+     cnps(10, 8000, 30000) + sending(20, 120000, 400, 3 * 4154)),
+    ("the greatest rate stands for the line", 100 * G, 4154,
+     dict(rpg_max_rate=500, rpg_ai_rate=1, rpg_hai_rate=10),
+     cnps(10, 8000, 30000, 90000) + sending(20, 200000, 900, 3 * 4154)),
     ("a loss is the worst of CNPs", 100 * G, 4154, {},
      [(10, "NAK", 0), (900, "NAK", 0)] + sending(20, 1800, 25, TRAIN)),
     ("nothing is recovered after a timeout", 100 * G, 4154, {},

@@ -49,17 +49,5 @@ slow_port()
 
 fast_port() { in_switch tc qdisc del dev "$1" root; }
 
-# stretch DEVICE: times for a port that is a thousand times slower than what
-# DCQCN was made for
-stretch()
-{
-	local folder=/sys/class/infiniband/$1/cc
-
-	echo 20000 >"$folder/dcqcn/rpg_time_reset"
-	echo 40000 >"$folder/dcqcn/rate_reduce_monitor_period"
-	echo 40000 >"$folder/dcqcn/dce_tcp_rtt"
-	echo 3 >"$folder/dcqcn/min_packets_per_period"
-	echo 1 >"$folder/dcqcn/rpg_ai_rate"
-	echo 5 >"$folder/dcqcn/rpg_hai_rate"
-	echo 4000 >"$folder/np/min_time_between_cnps"
-}
+# expect_slow_port DEVICE: its line is one of 10 Gbit/s, so dcqcn has to be told
+expect_slow_port() { echo $((4 * MBIT)) >"/sys/class/infiniband/$1/cc/dcqcn/rpg_max_rate"; }

@@ -144,9 +144,8 @@ incast()
 	(((a + c) * 4154 * 8 / 4 >= MBIT * 850000))
 }
 slow_port pb 4000000
-stretch "$DEV_A"
-stretch "$DEV_B"
-stretch "$DEV_C"
+expect_slow_port "$DEV_A"
+expect_slow_port "$DEV_C"
 check "TC3: an incast: nothing is lost; marks and CNPs are those on the wire" incast
 note "$(tail -1 "$TMP/check.out")"
 
