@@ -26,6 +26,19 @@ PORT = "port"
 STREAM = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "../test/build/stream")
 
+# Flows come and go here, over a port that is slower than their line by two orders of
+# magnitude: Documentation/congestion-control.md, "A slow port behind a fast line".
+DCQCN = {
+    "rpg_time_reset": 20000,
+    "rate_reduce_monitor_period": 40000,
+    "dce_tcp_rtt": 40000,
+    "min_packets_per_period": 3,
+    "rpg_ai_rate": 1,
+    "rpg_hai_rate": 5,
+    "rate_to_set_on_first_cnp": 10,
+}
+CNP_INTERVAL = 4000
+
 COUNTERS = {
     "roce": ("tx_packets", "retransmitted_packets", "local_ack_timeout_err",
              "rp_cnp_handled"),
@@ -119,12 +132,13 @@ def write(path, value):
         file.write(f"{value}\n")
 
 
-def set_algorithm(algorithm, senders, mbit):
+def set_algorithm(algorithm, senders):
     for i in [*range(senders), "r"]:
         folder = f"/sys/class/infiniband/{device('roce', i)}/cc"
         write(f"{folder}/algorithm", algorithm)
-        # The line of a veth is one of 10 Gbit/s: dcqcn has to be told what the port is.
-        write(f"{folder}/dcqcn/rpg_max_rate", 4 * mbit)
+        for name, value in DCQCN.items():
+            write(f"{folder}/dcqcn/{name}", value)
+        write(f"{folder}/np/min_time_between_cnps", CNP_INTERVAL)
 
 
 class Queue:
@@ -288,7 +302,7 @@ def main():
                 run("rdma", "link", "delete", device(links[0], i))
             links = kind, add_links(kind, options.senders)
         if kind == "roce":
-            set_algorithm(label, options.senders, options.mbit)
+            set_algorithm(label, options.senders)
         print(f"{label}: {options.seconds} s ...", file=sys.stderr)
         runs.append(measure(kind, label, options, *links[1]))
     json.dump({"senders": options.senders, "mbit": options.mbit, "packet": 4096 + 58,
