@@ -121,6 +121,16 @@ static void initial_values_lie_in_their_ranges(struct kunit *test)
 	}
 }
 
+static struct roce_cc_flow new_flow(const u32 *parameters, u64 line_rate)
+{
+	return (struct roce_cc_flow) {
+		.parameters = parameters,
+		.line_rate = line_rate,
+		.packet_bytes = 1090,
+		.rate = ROCE_CC_UNLIMITED,
+	};
+}
+
 /* Full packets, 100 microseconds apart */
 static void send(struct roce_cc_flow *flow, u64 *now, u32 packets)
 {
@@ -163,10 +173,7 @@ static void increases_suit_the_line(struct kunit *test)
 
 	initial_parameters(parameters);
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		struct roce_cc_flow flow = {
-			.parameters = parameters, .line_rate = lines[i].line,
-			.packet_bytes = 1090, .rate = ROCE_CC_UNLIMITED,
-		};
+		struct roce_cc_flow flow = new_flow(parameters, lines[i].line);
 		u64 now = 10 * USEC, target;
 
 		parameters[DCQCN_RPG_MAX_RATE] = lines[i].max_rate;
@@ -201,10 +208,7 @@ static void periods_suit_the_line(struct kunit *test)
 
 	initial_parameters(parameters);
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		struct roce_cc_flow flow = {
-			.parameters = parameters, .line_rate = lines[i].line,
-			.packet_bytes = 1090, .rate = ROCE_CC_UNLIMITED,
-		};
+		struct roce_cc_flow flow = new_flow(parameters, lines[i].line);
 		u64 now = 10 * USEC, begin = now;
 
 		parameters[DCQCN_RPG_MAX_RATE] = lines[i].max_rate;
@@ -225,10 +229,7 @@ static void slow_flows_gain_as_often_as_fast_ones(struct kunit *test)
 
 	initial_parameters(parameters);
 	for (i = 0; i < ARRAY_SIZE(flow_time); i++) {
-		struct roce_cc_flow flow = {
-			.parameters = parameters, .line_rate = 100000000,
-			.packet_bytes = 1090, .rate = ROCE_CC_UNLIMITED,
-		};
+		struct roce_cc_flow flow = new_flow(parameters, 100000000);
 		u64 now = 1;
 
 		roce_dcqcn.on_cnp(&flow, now);

@@ -90,21 +90,6 @@ void roce_cnp_notify(struct roce_qp *qp)
 	trace_roce_cnp_sent(qp);
 }
 
-/* What the QP sent may be on its way. */
-static bool has_flow(const struct roce_qp *qp)
-{
-	/* Pairs with the release in enter_state(): path and flow are there. */
-	switch (smp_load_acquire(&qp->state)) {
-	case IB_QPS_RTR:
-	case IB_QPS_RTS:
-	case IB_QPS_SQD:
-	case IB_QPS_SQE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
 {
 	/*
@@ -132,7 +117,7 @@ static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_length, packet);
 	else if (roce_qp_is_datagram(qp))
 		roce_drop(qp, rx_dropped_opcode, packet);
-	else if (!has_flow(qp))
+	else if (!roce_qp_can_receive(qp))
 		roce_drop(qp, rx_dropped_qp_state, packet);
 	else if (!is_from_peer(qp, skb))
 		roce_drop(qp, rx_dropped_address, packet);

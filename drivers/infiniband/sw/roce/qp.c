@@ -445,7 +445,7 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 	trace_roce_qp_state(qp, from, to);
 	if (to == IB_QPS_RTR)
 		start_to_receive(qp);
-	/* Pairs with the acquire in cnp.c. */
+	/* Pairs with the acquire in roce_qp_can_receive(). */
 	smp_store_release(&qp->state, to);
 	switch (to) {
 	case IB_QPS_RESET:

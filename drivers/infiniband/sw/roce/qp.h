@@ -396,6 +396,21 @@ static inline bool roce_qp_is_sending(const struct roce_qp *qp)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
+/** roce_qp_can_receive() - packets of the peer are for it; path and flow are there */
+static inline bool roce_qp_can_receive(const struct roce_qp *qp)
+{
+	/* Pairs with the release in enter_state(). */
+	switch (smp_load_acquire(&qp->state)) {
+	case IB_QPS_RTR:
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /** roce_request_walk() - over the memory of @request from @offset on, for @access */
 static inline struct roce_sge_walk
 roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,

@@ -597,26 +597,13 @@ static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
 	complete_receive(qp, &wc, packet);
 }
 
-static bool can_receive(const struct roce_qp *qp)
-{
-	switch (READ_ONCE(qp->state)) {
-	case IB_QPS_RTR:
-	case IB_QPS_RTS:
-	case IB_QPS_SQD:
-	case IB_QPS_SQE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void receive(struct roce_engine *engine, struct sk_buff *skb)
 {
 	struct roce_qp *qp = responder_qp(engine);
 	struct roce_packet packet;
 
 	while (roce_run_next(skb, qp, &packet)) {
-		if (!can_receive(qp))
+		if (!roce_qp_can_receive(qp))
 			roce_drop(qp, rx_dropped_qp_state, &packet);
 		else if (roce_qp_is_datagram(qp))
 			receive_datagram(qp, skb, &packet);
@@ -681,7 +668,7 @@ static bool advance(struct roce_engine *engine)
 
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		return flush(qp);
-	if (!can_receive(qp) || roce_qp_is_datagram(qp) ||
+	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp) ||
 	    READ_ONCE(qp->responder.waiting))
 		return false;
 	return roce_answer_send(qp);
