@@ -17,7 +17,8 @@
 # Variables a caller may set:
 #	LINK_TYPE_A, LINK_TYPE_B	link types of the two sides (roce)
 #	MTU				MTU of the veth pair (1500)
-#	CHECK_TIMEOUT			seconds that one check may take (60; three times that with lockdep)
+#	CHECK_TIMEOUT			seconds that one check may take (180; three times that with lockdep)
+#	PATIENCE			seconds until what is waited for counts as missing (60)
 
 set -euo pipefail
 
@@ -26,12 +27,13 @@ BUILD=$TEST_DIR/build
 LINK_TYPE_A=${LINK_TYPE_A:-roce}
 LINK_TYPE_B=${LINK_TYPE_B:-roce}
 MTU=${MTU:-1500}
-: "${CHECK_TIMEOUT:=60}"
+# What does not hang ends before, on a machine that is busy with other things, too.
+: "${CHECK_TIMEOUT:=180}" "${PATIENCE:=60}"
 # An emulated kernel that checks everything is that much slower, and may pause
 # for longer than the retries of a QP with the usual timeout last.
 SLOWNESS=1 SLOW_QP=()
 if [[ -e /proc/lockdep ]]; then
-	SLOWNESS=3 SLOW_QP=(--timeout 17 --seconds 90)
+	SLOWNESS=3 SLOW_QP=(--timeout 17)
 fi
 CHECK_TIMEOUT=$((CHECK_TIMEOUT * SLOWNESS))
 
@@ -217,11 +219,10 @@ tap_run()
 	return 0
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds
+# wait_for COMMAND...: until the command succeeds
 wait_for()
 {
-	local end=$((SECONDS + $1 + 1))
-	shift
+	local end=$((SECONDS + PATIENCE))
 
 	until "$@" >/dev/null 2>&1; do
 		if ((SECONDS >= end)); then
@@ -284,7 +285,7 @@ ns_pair()
 nic_pair()
 {
 	modprobe virtio_net || true
-	wait_for 10 test -e /sys/class/net/eth0 -a -e /sys/class/net/eth1 ||
+	wait_for test -e /sys/class/net/eth0 -a -e /sys/class/net/eth1 ||
 		die "the machine has no eth0 and eth1"
 	VETH_A=eth0 VETH_B=eth1
 	NAMESPACES+=("$NS_A" "$NS_B")
@@ -376,7 +377,7 @@ capture()
 	ip netns exec "$ns" tcpdump -q -n -U -B 16384 -i "$netdev" -w "$file" "$@" \
 		'udp port 4791' 2>"$file.err" &
 	CAPTURES+=($!)
-	wait_for 30 grep -q 'listening on' "$file.err"
+	wait_for grep -q 'listening on' "$file.err"
 }
 
 # The captures are complete: what the kernel has kept is in the files.
@@ -703,16 +704,16 @@ traffic_flows()
 	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
 }
 
-# background_traffic ARGS...: integrity_pair goes on, as process TRAFFIC, for a
-# minute or what the arguments say. Its QPs retry for more than a second: there
+# background_traffic ARGS...: integrity_pair goes on, as process TRAFFIC, for
+# five minutes or what the arguments say. Its QPs retry for more than a second: there
 # are seven timeouts of 67 ms, and the later ones are longer.
 background_traffic()
 {
 	integrity_pair -4 --ops mix --sizes 5000 --qps 2 --flags bidir \
-		--count 10000000 --bytes 4000m --seconds 60 "$@" >"$TMP/traffic" 2>&1 &
+		--count 10000000 --bytes 4000m --seconds 300 "$@" >"$TMP/traffic" 2>&1 &
 	# shellcheck disable=SC2034 # for the caller
 	TRAFFIC=$!
-	wait_for 20 traffic_flows
+	wait_for traffic_flows
 }
 
 # perftest PROGRAM [-4|-6] ARGS...: the family is that of the GIDs; the two

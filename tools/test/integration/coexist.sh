@@ -25,7 +25,7 @@ rxe_up()
 		ip link set x1 up
 	}
 	rdma link add rxe_x type rxe netdev x0
-	wait_for 30 gid_index rxe_x "" 4
+	wait_for gid_index rxe_x "" 4
 }
 
 rxe_works()
@@ -64,22 +64,22 @@ rename "$NS_A" "$VETH_A" renamed
 a ip addr add "$IP6_A/64" dev renamed nodad
 rename "$NS_A" renamed "$VETH_A"
 a ip addr replace "$IP6_A/64" dev "$VETH_A" nodad
-wait_for 30 gid_index "$DEV_A" "$NS_A" 4
+wait_for gid_index "$DEV_A" "$NS_A" 4
 check "after renaming roce's netdev roce works on" roce_works
 check "after renaming roce's netdev rxe works on" rxe_works
 
 # A netdev of its own for each ends with its link only.
 check "rxe's netdev is unregistered: roce works on" \
 	bash -c 'ip link del x0'
-check "rxe's link is gone with it" wait_for 30 link_gone rxe_x
+check "rxe's link is gone with it" wait_for link_gone rxe_x
 check "roce works after it" roce_works
 
 check "a new rxe link" rxe_up
 a ip link del "$VETH_A"
-check "roce's netdev is unregistered: its link goes" wait_for 30 link_gone "$DEV_A"
+check "roce's netdev is unregistered: its link goes" wait_for link_gone "$DEV_A"
 check "and rxe works on" rxe_works
 unset "LINKS[$DEV_A]" "LINKS[$DEV_B]"
-wait_for 30 link_gone "$DEV_B"
+wait_for link_gone "$DEV_B"
 ns_del "$NS_A"
 ns_del "$NS_B"
 

@@ -64,7 +64,7 @@ timely()
 	writes 2
 	expect "packets moved" yes "$( (($(moved "$DEV_A:tx_packets") > 1000)) && echo yes)"
 	control algorithm dcqcn
-	wait_for 5 rmmod roce_timely
+	wait_for rmmod roce_timely
 	expect "its folder" no "$(test -e "/sys/class/infiniband/$DEV_A/cc/timely" || echo no)"
 }
 check "it works, and its module goes when it is not selected any more" timely
@@ -87,7 +87,7 @@ loop()
 		"$DEV_B:np_ecn_marked_roce_packets" "$DEV_B:np_cnp_sent"
 	writes 14 &
 	writer=$!
-	wait_for 20 limited
+	wait_for limited
 	nap 4
 	remember "$DEV_A:retransmitted_packets"
 	read -r begin bytes <<<"$(a bash -c "$CLOCK_AND_BYTES")"
@@ -135,7 +135,7 @@ pace()
 
 	mark "$NS_A" 'limit rate 1/hour burst 1 packets'
 	writes 6 >/dev/null &
-	wait_for 20 limited
+	wait_for limited
 	nap 0.5
 	read -r begin bytes <<<"$(a bash -c "$CLOCK_AND_BYTES")"
 	nap 3

@@ -159,9 +159,9 @@ port_is() { [[ $(port_attr "$1" "" state) == *"$2" ]]; }
 down_and_up()
 {
 	b ip link set "$VETH_B" down
-	wait_for 10 port_is "$DEV_A" DOWN
+	wait_for port_is "$DEV_A" DOWN
 	b ip link set "$VETH_B" up
-	wait_for 10 port_is "$DEV_A" ACTIVE
+	wait_for port_is "$DEV_A" ACTIVE
 }
 check "a port that goes down is counted" grows "$DEV_A" link_downed=1 down_and_up
 check "at both ends" test "$(counter "$DEV_B" link_downed)" -eq 1

@@ -9,7 +9,7 @@
 
 build
 modprobe ib_uverbs
-if ! wait_for 30 rdma system set netns exclusive >/dev/null; then
+if ! wait_for rdma system set netns exclusive >/dev/null; then
 	skip "exclusive mode" "this system has other network namespaces"
 	finish
 fi
@@ -17,7 +17,7 @@ fi
 # ib_core allows the change only while no other namespace exists.
 put_back()
 {
-	wait_for 30 rdma system set netns shared ||
+	wait_for rdma system set netns shared ||
 		echo "# the system stays in exclusive mode"
 }
 
@@ -45,7 +45,7 @@ taken_away()
 brought_back()
 {
 	b rdma dev set "$DEV_A" netns "$NS_A"
-	wait_for 10 gid_index "$DEV_A" "$NS_A" 4
+	wait_for gid_index "$DEV_A" "$NS_A" 4
 	GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
 	integrity_pair --ops mix --sizes 1,mtu,10000 --count 20
 }

@@ -38,7 +38,7 @@ serve()
 
 	ip netns exec "$NS_B" ib_write_bw -F -d "$DEV_B" -x "$GID4_B" -p "$port" -u 18 -s 65536 -t 2 "$@" \
 		>"$TMP/server.$port" 2>&1 &
-	wait_for 20 ready_tcp "$port" $!
+	wait_for ready_tcp "$port" $!
 }
 
 # send NAMESPACE DEVICE GID PORT ARGS...
@@ -125,7 +125,7 @@ incast()
 	nap 4
 	a=$(($(counter "$DEV_A" tx_packets) - before_a))
 	c=$(($(counter "$DEV_C" tx_packets) - before_c))
-	wait_for 20 eval '! pgrep -x ib_write_bw'
+	wait_for eval '! pgrep -x ib_write_bw'
 	capture_end
 	most=$((a > c ? a : c))
 	echo "$a $c $most" >"$TMP/shares"

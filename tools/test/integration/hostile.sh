@@ -26,7 +26,7 @@ beside()
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null || ((connections == 0)); do
 		integrity_pair --ops mix --sizes 100,5000 --qps 2 \
-			--flags bidir,events --count 140 --seconds 60 >"$TMP/beside" 2>&1 || {
+			--flags bidir,events --count 140 >"$TMP/beside" 2>&1 || {
 			echo "the ordinary connection:"
 			cat "$TMP/beside"
 			rc=1
@@ -57,11 +57,11 @@ victims_start()
 	ip netns exec "$NS_A" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
 		--listen "$TMP/victim.sock" >/dev/null 2>&1 &
 	VICTIM=$!
-	wait_for 30 test -S "$TMP/victim.sock"
+	wait_for test -S "$TMP/victim.sock"
 	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
 		--connect "$TMP/victim.sock" --ops mix --sizes 300 --flags bidir,events \
 		--count 10000000 --seconds 300 >/dev/null 2>&1 &
-	wait_for 30 victim_has_qp
+	wait_for victim_has_qp
 }
 
 victim_has_qp()

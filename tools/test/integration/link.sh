@@ -14,7 +14,7 @@ check "rdma link add loads the module by its alias" \
 LINKS["$DEV_A"]=$NS_A
 check "rdma link shows the link with its netdev" \
 	bash -c "ip netns exec $NS_A rdma link show $DEV_A/1 | grep -w 'netdev $VETH_A'"
-wait_for 30 gid_index "$DEV_A" "$NS_A" 4 || not_ok "the IPv4 address is a GID"
+wait_for gid_index "$DEV_A" "$NS_A" 4 || not_ok "the IPv4 address is a GID"
 refuse "a second link on the same netdev is refused" 'exists|busy' \
 	a rdma link add other type roce netdev "$VETH_A"
 # ib_core's errno for a name that is taken is ENFILE.
@@ -56,7 +56,7 @@ s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.bind(("::", 4791))
 print("bound", flush=True)
 time.sleep(60)' >"$TMP/bound" &
-	wait_for 30 grep -q bound "$TMP/bound"
+	wait_for grep -q bound "$TMP/bound"
 	if b rdma link add other type roce netdev "$VETH_B" >"$TMP/taken" 2>&1; then
 		echo "the link was made"
 		return 1
@@ -75,16 +75,16 @@ LINKS["$DEV_B"]=$NS_B
 
 has() { port_attr "$1" "$2" "$3" | found "$4"; }
 check "a port on a netdev that is up is ACTIVE" \
-	wait_for 30 has "$DEV_A" "$NS_A" state ACTIVE
+	wait_for has "$DEV_A" "$NS_A" state ACTIVE
 a ip link set "$VETH_A" down
 check "a port on a netdev that is down is DOWN" \
-	wait_for 30 has "$DEV_A" "$NS_A" state DOWN
+	wait_for has "$DEV_A" "$NS_A" state DOWN
 a ip link set "$VETH_A" up
 check "and ACTIVE again once it is up" \
-	wait_for 30 has "$DEV_A" "$NS_A" state ACTIVE
+	wait_for has "$DEV_A" "$NS_A" state ACTIVE
 b ip link set "$VETH_B" down
 check "a port without a carrier is DOWN" \
-	wait_for 30 has "$DEV_A" "$NS_A" state DOWN
+	wait_for has "$DEV_A" "$NS_A" state DOWN
 b ip link set "$VETH_B" up
 speed=$(a cat "/sys/class/net/$VETH_A/speed")
 is "the port's rate is the netdev's speed" "$((speed / 1000)) Gb/sec" \
@@ -107,13 +107,13 @@ gids() { a bash -c "cat /sys/class/infiniband/$DEV_A/ports/1/gids/*" 2>/dev/null
 has_gid() { gids | found "$1"; }
 lacks_gid() { gids >"$TMP/gids" && ! grep -q "$1" "$TMP/gids"; }
 a ip addr add 10.99.77.1/24 dev "$VETH_A"
-check "a new IPv4 address becomes a GID" wait_for 30 has_gid 'ffff:0a63:4d01'
+check "a new IPv4 address becomes a GID" wait_for has_gid 'ffff:0a63:4d01'
 a ip addr del 10.99.77.1/24 dev "$VETH_A"
 check "an address that is removed is no GID any more" \
-	wait_for 30 lacks_gid 'ffff:0a63:4d01'
+	wait_for lacks_gid 'ffff:0a63:4d01'
 a ip addr add fd00:77::1/64 dev "$VETH_A" nodad
-check "a new IPv6 address becomes a GID" wait_for 30 has_gid '^fd00:0077:'
-check "the IPv6 link local address is a GID" wait_for 30 has_gid '^fe80:'
+check "a new IPv6 address becomes a GID" wait_for has_gid '^fd00:0077:'
+check "the IPv6 link local address is a GID" wait_for has_gid '^fe80:'
 
 # --- names and ends ------------------------------------------------------------
 
@@ -124,10 +124,10 @@ a ip link set "$VETH_A" down
 a ip link set "$VETH_A" name renamed
 a ip link set renamed up
 shows() { a rdma link show "$1/1" | found "netdev $2\b"; }
-check "a renamed netdev keeps its link" wait_for 30 shows "$DEV_A" renamed
+check "a renamed netdev keeps its link" wait_for shows "$DEV_A" renamed
 check "device/net leads to it under its new name" leads_to "$DEV_A" renamed
 is "and has no other" renamed "$(a ls "/sys/class/infiniband/$DEV_A/device/net")"
-check "a renamed port is ACTIVE" wait_for 30 has "$DEV_A" "$NS_A" state ACTIVE
+check "a renamed port is ACTIVE" wait_for has "$DEV_A" "$NS_A" state ACTIVE
 
 many()
 {
@@ -141,7 +141,7 @@ many()
 	done
 	expect "links" 8 "$(a rdma link | grep -c 'link many')"
 	for i in {1..8}; do
-		wait_for 30 has "many$i" "$NS_A" state ACTIVE
+		wait_for has "many$i" "$NS_A" state ACTIVE
 	done
 	for i in {1..8}; do
 		a rdma link delete "many$i"
@@ -151,23 +151,23 @@ many()
 check "a namespace has room for many links" many
 
 check "rdma link delete removes the link" link_del "$DEV_B"
-check "and the device with it" wait_for 30 link_gone "$DEV_B"
+check "and the device with it" wait_for link_gone "$DEV_B"
 check "the netdev can be linked again" \
 	b rdma link add "$DEV_B" type roce netdev "$VETH_B"
 a ip link del renamed
-check "a netdev that is deleted takes its link along" wait_for 30 link_gone "$DEV_A"
-check "its peer's deletion takes the other one along" wait_for 30 link_gone "$DEV_B"
+check "a netdev that is deleted takes its link along" wait_for link_gone "$DEV_A"
+check "its peer's deletion takes the other one along" wait_for link_gone "$DEV_B"
 unset "LINKS[$DEV_A]" "LINKS[$DEV_B]"
 
 ns_add roce-test-c
 ip -n roce-test-c link add c0 type veth peer name c1
 ip -n roce-test-c link set c0 up
 in_ns roce-test-c rdma link add roce_c type roce netdev c0
-check "a link in a third namespace" wait_for 30 link_there roce_c
+check "a link in a third namespace" wait_for link_there roce_c
 ns_del roce-test-c
 check "a namespace that is deleted takes its links along" \
-	wait_for 30 link_gone roce_c
-check "the module unloads" wait_for 30 modprobe -r roce
+	wait_for link_gone roce_c
+check "the module unloads" wait_for modprobe -r roce
 check "a link in the initial namespace" bash -c '
 	ip link add i0 type veth peer name i1 && ip link set i0 up &&
 	rdma link add roce_i type roce netdev i0 && rdma link show roce_i/1 &&

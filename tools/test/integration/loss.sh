@@ -26,8 +26,7 @@ dropped() { b tc -s qdisc show dev "$VETH_B" | sed -n 's/.*dropped \([0-9]*\).*/
 mixed()
 {
 	integrity_pair "$@" --ops mix --sizes 100,5000,60000 --layouts odd,uneven \
-		--qps 2 --flags bidir --count $((28 / SLOWNESS)) --depth 8 \
-		--seconds $((50 * SLOWNESS))
+		--qps 2 --flags bidir --count $((28 / SLOWNESS)) --depth 8
 }
 
 single_packets

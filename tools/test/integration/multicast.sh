@@ -45,7 +45,7 @@ told_apart()
 }
 check "multicast and unicast packets are counted apart" told_apart
 check "a netdev leaves the group of a program that has ended" \
-	wait_for 5 no_member "$NS_A" "$VETH_A" "$GROUP4"
+	wait_for no_member "$NS_A" "$VETH_A" "$GROUP4"
 
 # held COMMAND...: while a QP on side A is attached to a group of each family
 held()
@@ -56,12 +56,12 @@ held()
 	ip netns exec "$NS_A" "$BUILD/member" "$DEV_A" ::ffff:239.4.5.6 ff15::42 \
 		>"$TMP/member.out" 2>&1 &
 	pid=$!
-	wait_for 20 grep -q attached "$TMP/member.out" ||
+	wait_for grep -q attached "$TMP/member.out" ||
 		{ cat "$TMP/member.out"; return 1; }
 	"$@" || { kill -9 "$pid"; return 1; }
 	kill -9 "$pid"
-	wait_for 10 no_member "$NS_A" "$VETH_A" 239.4.5.6
-	wait_for 10 no_member "$NS_A" "$VETH_A" ff15::42
+	wait_for no_member "$NS_A" "$VETH_A" 239.4.5.6
+	wait_for no_member "$NS_A" "$VETH_A" ff15::42
 }
 
 both_joined()

@@ -19,8 +19,8 @@ b sysctl -qw "net.ipv4.neigh.$VETH_B.retrans_time_ms=100"
 # find_gids FAMILY: their indices change with the network
 find_gids()
 {
-	wait_for 20 gid_index "$DEV_A" "$NS_A" "$1"
-	wait_for 20 gid_index "$DEV_B" "$NS_B" "$1"
+	wait_for gid_index "$DEV_A" "$NS_A" "$1"
+	wait_for gid_index "$DEV_B" "$NS_B" "$1"
 	printf -v "GID${1}_A" %s "$(gid_index "$DEV_A" "$NS_A" "$1")"
 	printf -v "GID${1}_B" %s "$(gid_index "$DEV_B" "$NS_B" "$1")"
 }
@@ -121,7 +121,7 @@ silence()
 }
 check "the neighbour does not answer" breaks silence
 b ip link set "$VETH_B" arp on
-check "and answers again" wait_for 20 works 4
+check "and answers again" wait_for works 4
 
 check "the MTU is below the path MTU of the QPs" breaks a ip link set "$VETH_A" mtu 900
 is "the port's active MTU follows the netdev's" "512 (2)" \

@@ -33,9 +33,9 @@ READY=ready_cm check "rping" pair \
 
 vlan_pair 7
 check "side A: the VLAN's address is a GID" \
-	wait_for 30 gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
+	wait_for gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
 check "side B: the VLAN's address is a GID" \
-	wait_for 30 gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
+	wait_for gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
 GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7")
 GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7")
 check "RC over a VLAN" \

@@ -50,9 +50,9 @@ mtus()
 {
 	mtu_shown 1024
 	a ip link set "$VETH_A" mtu 4200
-	wait_for 10 mtu_shown 4096
+	wait_for mtu_shown 4096
 	a ip link set "$VETH_A" mtu "$MTU"
-	wait_for 10 mtu_shown 1024
+	wait_for mtu_shown 1024
 }
 check "the MTU follows the netdev's: ibv_devinfo" mtus
 check "rdma link names the netdev in its namespace" \
@@ -67,17 +67,17 @@ events()
 
 	stdbuf -oL ibv_asyncwatch -d "$DEV_A" >"$TMP/async" &
 	pid=$!
-	wait_for 20 asyncwatch "event FD"
+	wait_for asyncwatch "event FD"
 	b ip link set "$VETH_B" down
-	wait_for 10 asyncwatch PORT_ERR
+	wait_for asyncwatch PORT_ERR
 	has ibstat "State: Down" ibstat "$DEV_A"
 	has "rdma link" "state DOWN" rdma link show "$DEV_A/1"
 	b ip link set "$VETH_B" up
 	b ip addr add "$IP6_B/64" dev "$VETH_B" nodad
-	wait_for 10 asyncwatch PORT_ACTIVE
+	wait_for asyncwatch PORT_ACTIVE
 	has ibstat "State: Active" ibstat "$DEV_A"
 	a ip addr add 10.99.0.77/24 dev "$VETH_A"
-	wait_for 10 asyncwatch GID_CHANGE
+	wait_for asyncwatch GID_CHANGE
 	a ip addr del 10.99.0.77/24 dev "$VETH_A"
 	kill "$pid"
 }
@@ -100,7 +100,7 @@ qp_in_trouble()
 {
 	lose "$NS_B" "$VETH_B" '*:1:0'
 	echo "send 1 3000" >&"$CONNECTION_OUT"
-	wait_for 20 qp_shown "$DEV_A" "$QPN_A" \
+	wait_for qp_shown "$DEV_A" "$QPN_A" \
 		"drv_sq_psn 46 drv_sq_unacked_psn 43 drv_sq_in_flight 3 drv_sq_outstanding 1 .*drv_sq_recovering 1 "
 	qp_shown "$DEV_A" "$QPN_A" "drv_ack_timeout 18 drv_retries_left [0-6] "
 	lose "$NS_B" "$VETH_B" ''
@@ -135,7 +135,7 @@ cm_ids()
 
 	a rping -s -a "$IP4_A" -C 1 >/dev/null 2>&1 &
 	pid=$!
-	wait_for 20 has "rdma resource" "state LISTEN .*comm rping" rdma resource show cm_id
+	wait_for has "rdma resource" "state LISTEN .*comm rping" rdma resource show cm_id
 	kill "$pid"
 }
 check "rdma resource shows connection manager ids" cm_ids
@@ -146,7 +146,7 @@ srqs()
 
 	a ibv_srq_pingpong -d "$DEV_A" -g "$GID4_A" >"$TMP/pingpong" 2>&1 &
 	pid=$!
-	wait_for 20 has "rdma resource" "dev $DEV_A srqn [0-9]+ type BASIC lqpn [0-9]+-[0-9]+ pdn " \
+	wait_for has "rdma resource" "dev $DEV_A srqn [0-9]+ type BASIC lqpn [0-9]+-[0-9]+ pdn " \
 		rdma resource show srq || rc=1
 	kill "$pid" || rc=1
 	((rc == 0)) || { rdma resource show srq; cat "$TMP/pingpong"; }
@@ -353,7 +353,7 @@ node_exporter()
 	prometheus-node-exporter --collector.disable-defaults --collector.infiniband \
 		--web.listen-address 127.0.0.1:9100 >"$TMP/exporter.out" 2>&1 &
 	pid=$!
-	wait_for 40 scrape
+	wait_for scrape
 	kill "$pid"
 	counters "$DEV_A" >"$TMP/hw"
 	# It knows bytes, of which there are 4 in a word, and prints them as %g.
@@ -393,7 +393,7 @@ rocestat_shows()
 	connect rc
 	"$ROCESTAT" --json --count 3 --interval 3 >"$TMP/json" &
 	# Its first interval is over: the messages move in the others.
-	wait_for 40 test -s "$TMP/json"
+	wait_for test -s "$TMP/json"
 	move send 20 3000
 	wait $!
 	rates_are_right

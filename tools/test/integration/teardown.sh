@@ -24,11 +24,11 @@ traffic_start()
 	"$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
 		--listen "$TMP/integrity.sock" >"$TMP/traffic.a" 2>&1 &
 	TRAFFIC_A=$!
-	wait_for 30 test -S "$TMP/integrity.sock"
+	wait_for test -S "$TMP/integrity.sock"
 	"$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
 		--connect "$TMP/integrity.sock" "${long[@]}" >"$TMP/traffic.b" 2>&1 &
 	TRAFFIC_B=$!
-	wait_for 30 traffic_flows
+	wait_for traffic_flows
 }
 
 ended() { ! kill -0 "$1"; }
@@ -39,7 +39,7 @@ traffic_ends()
 	local pid
 
 	for pid in $TRAFFIC_A $TRAFFIC_B; do
-		wait_for 30 ended "$pid" || {
+		wait_for ended "$pid" || {
 			echo "process $pid does not end"
 			cat "/proc/$pid/stack" || true
 			cat "$TMP/traffic.a" "$TMP/traffic.b"
@@ -67,12 +67,12 @@ clear_scene()
 	for link in "${!LINKS[@]}"; do
 		# It may be going by itself just now.
 		link_gone "$link" || link_del "$link" ||
-			wait_for 30 link_gone "$link"
+			wait_for link_gone "$link"
 	done
 	[[ ! -e /run/netns/$NS_A ]] || ip netns del "$NS_A"
 	[[ ! -e /run/netns/$NS_B ]] || ip netns del "$NS_B"
-	wait_for 30 link_gone "$DEV_A"
-	wait_for 30 link_gone "$DEV_B"
+	wait_for link_gone "$DEV_A"
+	wait_for link_gone "$DEV_B"
 	modprobe -r roce
 }
 
@@ -197,6 +197,6 @@ come_and_go()
 	ns_del "$NS_A"
 	ns_del "$NS_B"
 }
-CHECK_TIMEOUT=240 check "$ROUNDS times a link comes and goes under who uses it" come_and_go
+check "$ROUNDS times a link comes and goes under who uses it" come_and_go
 NAMESPACES=()
 finish

@@ -17,7 +17,7 @@ for side in A B; do
 	ns=NS_$side dev=DEV_$side veth=VETH_$side
 	for family in 4 6; do
 		check "side $side: the VLAN's IPv$family address is a GID of the base device" \
-			wait_for 30 gid_index "${!dev}" "${!ns}" $family "${!veth}.$ID"
+			wait_for gid_index "${!dev}" "${!ns}" $family "${!veth}.$ID"
 	done
 done
 
@@ -28,7 +28,7 @@ GID6_B=$(gid_index "$DEV_B" "$NS_B" 6 "$VETH_B.$ID")
 
 a tcpdump -q -n -i "$VETH_A" -w "$TMP/vlan.pcap" 2>"$TMP/tcpdump.err" &
 CAPTURE=$!
-wait_for 30 grep -q 'listening on' "$TMP/tcpdump.err"
+wait_for grep -q 'listening on' "$TMP/tcpdump.err"
 check "RC over a VLAN (IPv4)" \
 	integrity_pair -4 --ops mix --sizes 1,5000 --count 21
 check "RC over a VLAN (IPv6)" \
@@ -63,5 +63,5 @@ READY=ready_cm check "rping over a VLAN's address" pair \
 
 a ip link del "$VETH_A.$ID"
 gone() { ! gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID"; }
-check "a VLAN that is removed takes its GIDs along" wait_for 30 gone
+check "a VLAN that is removed takes its GIDs along" wait_for gone
 finish

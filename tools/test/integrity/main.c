@@ -49,7 +49,7 @@ static struct options {
 	.psn = 0xfffff0,	/* soon comes the wrap */
 	.seed = 1,
 	.sample = 1,
-	.seconds = 30,
+	.seconds = 120,
 	.bytes = 32u << 20,
 };
 
@@ -196,7 +196,7 @@ static void usage(void)
 	     "  --psn     the first one                          (0xfffff0)\n"
 	     "  --seed    of patterns and of the sample          (1)\n"
 	     "  --sample  N: run one round in N                  (1)\n"
-	     "  --seconds after which a round is stuck           (30)\n"
+	     "  --seconds after which a round is stuck          (120)\n"
 	     "  --verbose a line for each round");
 	exit(0);
 }

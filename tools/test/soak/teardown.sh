@@ -3,4 +3,5 @@
 #
 # integration/teardown.sh, 50 times each.
 
-TEARDOWNS=50 ROUNDS=50 exec "$(dirname "$0")/../integration/teardown.sh"
+export TEARDOWNS=50 ROUNDS=50 CHECK_TIMEOUT=3600
+exec "$(dirname "$0")/../integration/teardown.sh"
