@@ -8,8 +8,8 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-TEARDOWNS=${TEARDOWNS:-1}
 # Fewer where everything is checked and slow
+TEARDOWNS=${TEARDOWNS:-$((5 / SLOWNESS))}
 ROUNDS=${ROUNDS:-$((50 / SLOWNESS / SLOWNESS))}
 build
 
