@@ -290,6 +290,55 @@ static void no_more_are_under_way_than_agreed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *number(wire), 10);
 }
 
+static void modify(struct wire_end *end, struct ib_qp_attr *attr, int mask)
+{
+	KUNIT_ASSERT_EQ(end->wire->test, 0,
+			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
+}
+
+static void allow(struct wire *wire, u8 at_a_time)
+{
+	struct ib_qp_attr *attr = kunit_kzalloc(wire->test, sizeof(*attr),
+						GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(wire->test, attr);
+	attr->max_rd_atomic = at_a_time;
+	attr->max_dest_rd_atomic = 2 * AT_A_TIME;
+	for (i = 0; i < 2; i++) {
+		attr->qp_state = IB_QPS_SQD;
+		modify(&wire->ends[i], attr, IB_QP_STATE);
+		modify(&wire->ends[i], attr, IB_QP_MAX_QP_RD_ATOMIC |
+					     IB_QP_MAX_DEST_RD_ATOMIC);
+		attr->qp_state = IB_QPS_RTS;
+		modify(&wire->ends[i], attr, IB_QP_STATE);
+	}
+}
+
+static void the_limit_changes_while_some_are_under_way(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	for (i = 0; i < 20; i++)
+		post_add(wire, i, 1);
+	wire->ends[1].cut = true;
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.asked, AT_A_TIME);
+	allow(wire, 2 * AT_A_TIME);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.asked, 2 * AT_A_TIME);
+	allow(wire, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.asked, 2 * AT_A_TIME);
+	allow(wire, 2 * AT_A_TIME);
+	wire->ends[1].cut = false;
+	for (i = 0; i < 20; i++)
+		finish(wire, i);
+	KUNIT_EXPECT_EQ(test, *number(wire), 20);
+}
+
 static void a_fence_waits_for_atomics(struct kunit *test)
 {
 	struct wire_op write = {
@@ -506,6 +555,7 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(a_result_is_forgotten_when_its_place_is_taken),
 	KUNIT_CASE(a_duplicate_of_another_kind_is_ignored),
 	KUNIT_CASE(no_more_are_under_way_than_agreed),
+	KUNIT_CASE(the_limit_changes_while_some_are_under_way),
 	KUNIT_CASE(a_fence_waits_for_atomics),
 	KUNIT_CASE(requests_share_a_train),
 	KUNIT_CASE(an_unaligned_address_is_refused),

@@ -165,6 +165,7 @@ static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
 static void free_queues(struct roce_qp *qp)
 {
 	kvfree(qp->requester.slots);
+	kfree(qp->requester.asked_end);
 	roce_ring_free(&qp->requester.ring);
 	roce_responder_destroy(qp);
 	roce_ring_free(&qp->responder.ring);
@@ -346,13 +347,26 @@ static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mas
 struct new_parts {
 	struct roce_av av;
 	struct roce_resource *resources;
+	u32 *asked_end;
 };
+
+static void discard_parts(struct new_parts *parts)
+{
+	roce_av_release(&parts->av);
+	kfree(parts->resources);
+	kfree(parts->asked_end);
+}
 
 static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			 int mask, struct new_parts *parts)
 {
-	int err;
-
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic) {
+		parts->asked_end =
+			kcalloc(roundup_pow_of_two(attr->max_rd_atomic),
+				sizeof(*parts->asked_end), GFP_KERNEL_ACCOUNT);
+		if (!parts->asked_end)
+			return -ENOMEM;
+	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
 		parts->resources =
 			kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
@@ -360,14 +374,7 @@ static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		if (!parts->resources)
 			return -ENOMEM;
 	}
-	if (mask & IB_QP_AV) {
-		err = roce_av_init(&parts->av, &attr->ah_attr);
-		if (err) {
-			kfree(parts->resources);
-			return err;
-		}
-	}
-	return 0;
+	return mask & IB_QP_AV ? roce_av_init(&parts->av, &attr->ah_attr) : 0;
 }
 
 static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -392,8 +399,6 @@ static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mas
 		to->sq_psn = attr->sq_psn & ROCE_PSN_MASK;
 	if (mask & IB_QP_DEST_QPN)
 		to->dest_qp_num = attr->dest_qp_num;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		to->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_PATH_MTU) {
 		to->path_mtu = attr->path_mtu;
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
@@ -411,6 +416,10 @@ static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		qp->source_port = roce_udp_source_port(&qp->av,
 						       qp->ibqp.qp_num,
 						       qp->attr.dest_qp_num);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC) {
+		qp->attr.max_rd_atomic = attr->max_rd_atomic;
+		roce_requester_set_asked_end(qp, parts->asked_end);
+	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
 		roce_answer_set_resources(qp, parts->resources);
@@ -500,8 +509,10 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (err)
 		return err;
 	err = prepare_parts(qp, attr, mask, &parts);
-	if (err)
+	if (err) {
+		discard_parts(&parts);
 		return err;
+	}
 
 	mutex_lock(&qp->modify_lock);
 	roce_engine_claim(&qp->requester.engine);
@@ -516,8 +527,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		if (mask & IB_QP_STATE)
 			enter_state(qp, attr, mask, from, to);
 	} else {
-		roce_av_release(&parts.av);
-		kfree(parts.resources);
+		discard_parts(&parts);
 		err = -EINVAL;
 	}
 

@@ -104,7 +104,9 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  *	acknowledged, @window grows
  * @asked: READ and atomic requests that were sent and wait for their responses
  * @asked_first: the oldest of them in @asked_end
- * @asked_end: one past the PSN of the last response of each
+ * @asked_end: one past the PSN of the last response of each; NULL as long as none
+ *	may be sent
+ * @asked_mask: the room in @asked_end, a power of two, less one
  * @ack_request_psn: of the last packet with AckReq
  * @recovering: went back and saw no progress since; further signs of the same
  *	gap are ignored
@@ -141,7 +143,8 @@ struct roce_requester {
 	u32 window_psn;
 	u32 asked;
 	u32 asked_first;
-	u32 asked_end[ROCE_MAX_RD_ATOMIC];
+	u32 asked_mask;
+	u32 *asked_end;
 	u32 ack_request_psn;
 	bool recovering;
 	u8 retries;
@@ -166,8 +169,8 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 /** roce_asked_end() - where the @n-th request in asked_end ends */
 static inline u32 *roce_asked_end(struct roce_requester *requester, u32 n)
 {
-	return &requester->asked_end[(requester->asked_first + n) %
-				     ROCE_MAX_RD_ATOMIC];
+	return &requester->asked_end[(requester->asked_first + n) &
+				     requester->asked_mask];
 }
 
 /**
@@ -461,6 +464,7 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 /* requester.c */
 void roce_requester_init(struct roce_qp *qp);
 void roce_requester_start(struct roce_qp *qp);
+void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end);
 void roce_requester_reset(struct roce_qp *qp);
 void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);

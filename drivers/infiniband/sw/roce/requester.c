@@ -744,6 +744,34 @@ void roce_requester_start(struct roce_qp *qp)
 }
 
 /**
+ * roce_requester_set_asked_end() - how many READs and atomics may be under way
+ *	changed
+ * @qp: its requester is owned by the caller; attr.max_rd_atomic is set
+ * @asked_end: room for as many, rounded up to a power of two, NULL if that is 0;
+ *	the requester's from now on
+ *
+ * More than are allowed from now on may be under way: the room never shrinks.
+ */
+void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 room = asked_end ? roundup_pow_of_two(qp->attr.max_rd_atomic) : 0;
+	u32 n;
+
+	if (!asked_end ||
+	    (requester->asked_end && room <= requester->asked_mask + 1)) {
+		kfree(asked_end);
+		return;
+	}
+	for (n = 0; n < requester->asked; n++)
+		asked_end[(requester->asked_first + n) & (room - 1)] =
+			*roce_asked_end(requester, n);
+	kfree(requester->asked_end);
+	requester->asked_end = asked_end;
+	requester->asked_mask = room - 1;
+}
+
+/**
  * roce_requester_reset() - forget all work requests
  * @qp: in the RESET state, its requester is owned by the caller
  *
