@@ -490,6 +490,20 @@ static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), start), 30720);
 }
 
+/* The timer is that of every wait, and may just be about to fire when one begins. */
+static void the_end_of_another_wait_does_not_end_that_of_an_rnr_nak(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 28);	/* 163.84 ms */
+
+	wire_forget(wire);
+	post(wire, IB_WR_SEND, 1);
+	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
+	hrtimer_start(&wire->ends[0].qp->requester.wait_timer, 0, ROCE_WAIT_MODE);
+	usleep_range(2000, 3000);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 1);
+}
+
 static void rnr_naks_run_out(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 2, 20);
@@ -673,6 +687,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_duplicate_is_acknowledged_up_to_the_next_read),
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
+	KUNIT_CASE(the_end_of_another_wait_does_not_end_that_of_an_rnr_nak),
 	KUNIT_CASE(rnr_naks_run_out),
 	KUNIT_CASE(seven_retries_are_for_ever),
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),

@@ -122,7 +122,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 	roce_count(qp, rcvd_rnr_err);
 	/* The same NAK again */
-	if (READ_ONCE(requester->rnr_waiting))
+	if (roce_requester_is_waiting(requester) && requester->rnr_waiting)
 		return;
 	if (!requester->rnr_retries) {
 		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
@@ -134,10 +134,8 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
 	roce_retransmit_go_back(qp);
-	/* A stall may be on: this wait takes its place. */
-	WRITE_ONCE(requester->waiting, false);
-	WRITE_ONCE(requester->rnr_waiting, true);
 	roce_requester_wait(qp, delay);
+	requester->rnr_waiting = true;
 	/* The answer to what is not sent yet is not late. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;
 }

@@ -112,12 +112,11 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  *	gap are ignored
  * @retries: left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
- * @waiting: for @wait_timer, nothing is sent meanwhile; the timer ends it,
- *	whoever owns the engine
- * @rnr_waiting: because of an RNR NAK; ends likewise
+ * @rnr_waiting: @wait_end is that of an RNR NAK's delay
  * @stalls: of the netdev, in a row
- * @wait_timer: an RNR NAK's delay, a stall of the netdev, or the turn of a flow
- *	whose rate is limited
+ * @wait_end: nothing is sent before: an RNR NAK's delay, a stall of the netdev, or
+ *	the turn of a flow whose rate is limited; 0 if there is nothing to wait for
+ * @wait_timer: lets the requester look again then
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
  * @draining: the event of a drained send queue is still owed
@@ -149,9 +148,9 @@ struct roce_requester {
 	bool recovering;
 	u8 retries;
 	u8 rnr_retries;
-	bool waiting;
 	bool rnr_waiting;
 	u32 stalls;
+	ktime_t wait_end;
 	struct hrtimer wait_timer;
 	struct timer_list ack_timer;
 	unsigned long ack_deadline;
@@ -469,6 +468,7 @@ void roce_requester_reset(struct roce_qp *qp);
 void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status);
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
+bool roce_requester_is_waiting(struct roce_requester *requester);
 void roce_requester_stop(struct roce_qp *qp);
 
 /* retransmit.c */

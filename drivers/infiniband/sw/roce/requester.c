@@ -621,7 +621,7 @@ static bool send_next(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (READ_ONCE(requester->waiting) || !window_is_open(qp))
+	if (roce_requester_is_waiting(requester) || !window_is_open(qp))
 		return false;
 	request = request_at_cursor(qp);
 	if (!request)
@@ -684,8 +684,6 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 	struct roce_requester *requester =
 		container_of(timer, struct roce_requester, wait_timer);
 
-	WRITE_ONCE(requester->rnr_waiting, false);
-	WRITE_ONCE(requester->waiting, false);
 	rcu_read_lock();
 	roce_engine_run(&requester->engine);
 	rcu_read_unlock();
@@ -695,17 +693,34 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 /**
  * roce_requester_wait() - send nothing for a while
  * @qp: its requester is owned by the caller
- * @nanoseconds: how long
+ * @nanoseconds: how long, from now on, whatever it was waiting for
  */
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (READ_ONCE(requester->waiting))
-		return;
-	WRITE_ONCE(requester->waiting, true);
+	requester->rnr_waiting = false;
+	WRITE_ONCE(requester->wait_end, ktime_add_ns(ktime_get(), nanoseconds));
 	hrtimer_start(&requester->wait_timer, ns_to_ktime(nanoseconds),
 		      ROCE_WAIT_MODE);
+}
+
+/**
+ * roce_requester_is_waiting() - whether there is a reason to send nothing yet
+ * @requester: owned by the caller
+ *
+ * The timer does not end a wait by itself: it may be late, and another wait begun.
+ *
+ * Return: true if so.
+ */
+bool roce_requester_is_waiting(struct roce_requester *requester)
+{
+	if (!requester->wait_end)
+		return false;
+	if (ktime_before(ktime_get(), requester->wait_end))
+		return true;
+	WRITE_ONCE(requester->wait_end, 0);
+	return false;
 }
 
 /**
@@ -810,6 +825,5 @@ void roce_requester_stop(struct roce_qp *qp)
 
 	roce_retransmit_stop(qp);
 	hrtimer_cancel(&requester->wait_timer);
-	requester->waiting = false;
-	requester->rnr_waiting = false;
+	requester->wait_end = 0;
 }

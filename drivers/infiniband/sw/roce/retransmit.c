@@ -127,8 +127,8 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 
 	if (!roce_in_flight(requester) && !requester->stalls)
 		return;
-	if (READ_ONCE(requester->waiting) || !qp->attr.timeout ||
-	    time_before(jiffies, requester->ack_deadline))
+	if (!qp->attr.timeout || time_before(jiffies, requester->ack_deadline) ||
+	    roce_requester_is_waiting(requester))
 		return;
 
 	roce_flow_lost(qp, ROCE_CC_TIMEOUT);
