@@ -86,6 +86,14 @@ b ip link set "$VETH_B" down
 check "a port without a carrier is DOWN" \
 	wait_for has "$DEV_A" "$NS_A" state DOWN
 b ip link set "$VETH_B" up
+# In Linux 7.x a netdev may have a lock of its own, held while it is said to be up.
+a ip link add locked type dummy
+a rdma link add roce_locked type roce netdev locked
+# shellcheck disable=SC2016 # expanded by eval
+check "a port on a netdev with a lock of its own follows it" eval \
+	'a ip link set locked up && wait_for has roce_locked "$NS_A" state ACTIVE'
+a rdma link delete roce_locked
+a ip link del locked
 speed=$(a cat "/sys/class/net/$VETH_A/speed")
 is "the port's rate is the netdev's speed" "$((speed / 1000)) Gb/sec" \
 	"$(port_attr "$DEV_A" "$NS_A" rate | sed 's/ (.*//')"

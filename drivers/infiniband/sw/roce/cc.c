@@ -479,15 +479,19 @@ void roce_cc_device_destroy(struct roce_device *dev)
 /**
  * roce_cc_set_line_rate() - take the speed of the netdev over
  * @dev: the device
+ * @settings_of: netif_get_link_ksettings() for a notifier, which may be called
+ *	with the lock of the netdev held, or else __ethtool_get_link_ksettings()
  *
  * Under the RTNL. New connections use it.
  */
-void roce_cc_set_line_rate(struct roce_device *dev)
+void roce_cc_set_line_rate(struct roce_device *dev,
+			   int (*settings_of)(struct net_device *netdev,
+					      struct ethtool_link_ksettings *to))
 {
 	u64 rate = UNKNOWN_LINE_RATE;
 	struct ethtool_link_ksettings settings;
 
-	if (!__ethtool_get_link_ksettings(dev->netdev, &settings) &&
+	if (!settings_of(dev->netdev, &settings) &&
 	    settings.base.speed && settings.base.speed != (u32)SPEED_UNKNOWN)
 		rate = settings.base.speed * 1000000ull;
 	WRITE_ONCE(dev->congestion.line_rate, min(rate, ROCE_CC_MAX_RATE));

@@ -6,6 +6,7 @@
  * Congestion control inside of the driver: what a device and a queue pair have
  * to do with it. What an algorithm is, is in cc.h.
  */
+#include <linux/ethtool.h>
 #include <linux/kobject.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -70,7 +71,9 @@ struct roce_congestion {
 int roce_cc_device_init(struct roce_device *dev);
 int roce_cc_device_publish(struct roce_device *dev);
 void roce_cc_device_destroy(struct roce_device *dev);
-void roce_cc_set_line_rate(struct roce_device *dev);
+void roce_cc_set_line_rate(struct roce_device *dev,
+			   int (*settings_of)(struct net_device *netdev,
+					      struct ethtool_link_ksettings *to));
 const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev);
 void roce_cc_put(const struct roce_cc_parameters *algorithm);
 int roce_cc_init(void);

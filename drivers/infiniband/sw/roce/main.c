@@ -9,6 +9,7 @@
  * began it: ib_unregister_device() waits for one that is under way. So whoever
  * empties the list knows that no code of ours runs for a device any more.
  */
+#include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
@@ -33,6 +34,7 @@ int roce_devices_insert(struct roce_device *dev)
 	int err = 0;
 
 	rtnl_lock();
+	roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
 	mutex_lock(&devices_lock);
 	if (dev->netdev->reg_state != NETREG_REGISTERED ||
 	    !net_eq(dev_net(dev->netdev), dev->net))
@@ -42,7 +44,6 @@ int roce_devices_insert(struct roce_device *dev)
 		    other->state != ROCE_DEVICE_DEAD)
 			err = -EEXIST;
 	if (!err) {
-		roce_cc_set_line_rate(dev);
 		get_device(&dev->ibdev.dev);
 		hlist_add_head_rcu(&dev->node, &devices);
 	}
@@ -178,7 +179,7 @@ static void follow(struct roce_device *dev, unsigned long event)
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
-		roce_cc_set_line_rate(dev);
+		roce_cc_set_line_rate(dev, netif_get_link_ksettings);
 		fallthrough;
 	case NETDEV_DOWN:
 	case NETDEV_CHANGEMTU:
