@@ -105,7 +105,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
  */
 int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 {
-	return init_av(av, attr, GFP_KERNEL);
+	return init_av(av, attr, GFP_KERNEL_ACCOUNT);
 }
 
 /**

@@ -357,8 +357,8 @@ static void discard_parts(struct new_parts *parts)
 	kfree(parts->asked_end);
 }
 
-static int prepare_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
-			 int mask, struct new_parts *parts)
+static int prepare_parts(const struct ib_qp_attr *attr, int mask,
+			 struct new_parts *parts)
 {
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic) {
 		parts->asked_end =
@@ -508,7 +508,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	err = check_attr(qp, attr, mask);
 	if (err)
 		return err;
-	err = prepare_parts(qp, attr, mask, &parts);
+	err = prepare_parts(attr, mask, &parts);
 	if (err) {
 		discard_parts(&parts);
 		return err;

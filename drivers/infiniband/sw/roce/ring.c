@@ -57,7 +57,7 @@ static int map_to_user(struct roce_ring *ring, size_t size,
 	struct roce_ring_mapping *mapping;
 	int err;
 
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return -ENOMEM;
 	mapping->buf = ring->buf;
