@@ -26,13 +26,14 @@ find_gids()
 }
 
 # outlasts COMMAND...: the command, again and again, while bytes are on their
-# way that all have to arrive
+# way that all have to arrive. The retries last for more than 2 s: what is meant
+# to take 100 ms takes most of a second on a busy machine.
 outlasts()
 {
 	local times=0
 
 	find_gids 4
-	background_traffic --bytes 20m
+	background_traffic --bytes 20m --timeout 16
 	while kill -0 "$TRAFFIC" 2>/dev/null; do
 		"$@"
 		times=$((times + 1))

@@ -10,7 +10,7 @@
 
 # Fewer where everything is checked and slow
 TEARDOWNS=${TEARDOWNS:-$((5 / SLOWNESS))}
-ROUNDS=${ROUNDS:-$((50 / SLOWNESS / SLOWNESS))}
+ROUNDS=${ROUNDS:-$((15 / SLOWNESS))}
 build
 
 # Traffic in both directions until somebody ends it.
