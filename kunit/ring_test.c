@@ -240,6 +240,63 @@ static int scribble(void *context)
 	return 0;
 }
 
+/* @used elements, the oldest of them with number 0, around the end of the ring */
+static struct roce_ring *make_used_ring(struct kunit *test, u32 capacity,
+					bool produced_here, u32 used)
+{
+	struct roce_ring *ring = make_ring(test, capacity, produced_here);
+	u32 begin = ring->mask - used / 2, i;
+
+	ring->index = produced_here ? (begin + used) & ring->mask : begin;
+	*ours(ring) = ring->index;
+	*peer(ring) = produced_here ? begin : (begin + used) & ring->mask;
+	for (i = 0; i < used; i++)
+		*(u32 *)roce_ring_element(ring, begin + i - ring->index) = i;
+	return ring;
+}
+
+static DEFINE_SPINLOCK(ring_lock);
+
+static void replace(struct kunit *test, bool produced_here, u32 from, u32 to,
+		    u32 used)
+{
+	struct roce_ring *ring = make_used_ring(test, from, produced_here, used);
+	struct roce_ring *other = make_ring(test, to, produced_here);
+	struct rxe_queue_buf *old = ring->buf;
+	u32 i, wrong = 0;
+
+	KUNIT_ASSERT_EQ(test, roce_ring_replace(ring, other, &ring_lock), 0);
+	KUNIT_EXPECT_PTR_EQ(test, other->buf, old);
+	KUNIT_EXPECT_GE(test, roce_ring_capacity(ring), to);
+	KUNIT_ASSERT_EQ(test, roce_ring_used(ring), used);
+	KUNIT_EXPECT_EQ(test, *ours(ring), ring->index);
+	for (i = 0; i < used; i++)
+		wrong += *(u32 *)roce_ring_element(ring, produced_here ? i - used : i) != i;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static void all_that_waits_moves_to_the_ring_that_replaces_it(struct kunit *test)
+{
+	static const u32 used[] = { 0, 1, 63, 64, 65, 200, 255 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(used); i++) {
+		replace(test, true, 255, 1023, used[i]);
+		replace(test, false, 255, 1023, used[i]);
+		replace(test, true, 1023, 255, used[i]);
+		replace(test, false, 1023, 255, used[i]);
+	}
+}
+
+static void a_ring_that_is_too_small_replaces_none(struct kunit *test)
+{
+	struct roce_ring *to = make_ring(test, 255, true), *from;
+
+	from = make_used_ring(test, 1023, true, 256);
+	KUNIT_EXPECT_EQ(test, roce_ring_replace(from, to, &ring_lock), -EINVAL);
+	KUNIT_EXPECT_EQ(test, roce_ring_used(from), 256);
+}
+
 static void an_index_that_changes_all_the_time_is_survived(struct kunit *test)
 {
 	struct roce_ring *ring = make_ring(test, 7, false);
@@ -273,6 +330,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(our_index_is_never_read_back),
 	KUNIT_CASE(the_header_is_never_read_back),
 	KUNIT_CASE(a_reset_ring_is_empty),
+	KUNIT_CASE(all_that_waits_moves_to_the_ring_that_replaces_it),
+	KUNIT_CASE(a_ring_that_is_too_small_replaces_none),
 	KUNIT_CASE(an_index_that_changes_all_the_time_is_survived),
 	{}
 };

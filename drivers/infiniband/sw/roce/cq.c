@@ -53,6 +53,7 @@ int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto uncount;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
 	roce_bh_init(&cq->handler, call_handler);
 	ibcq->cqe = roce_ring_capacity(&cq->ring);
 
@@ -123,13 +124,11 @@ int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
 	if (err)
 		goto out;
 
-	spin_lock_irq(&cq->lock);
-	err = roce_ring_move(&ring, &cq->ring);
-	if (!err) {
-		swap(ring, cq->ring);
+	mutex_lock(&cq->resize_lock);
+	err = roce_ring_replace(&cq->ring, &ring, &cq->lock);
+	if (!err)
 		ibcq->cqe = roce_ring_capacity(&cq->ring);
-	}
-	spin_unlock_irq(&cq->lock);
+	mutex_unlock(&cq->resize_lock);
 out:
 	roce_ring_free(&ring);
 	return err;

@@ -137,38 +137,86 @@ void roce_ring_free(struct roce_ring *ring)
 	ring->buf = NULL;
 }
 
-/**
- * roce_ring_move() - what is in a ring goes into another one, in order
- * @to: just set up, as @from was but for its capacity
- * @from: the ring; it is left as it is
- *
- * Under the lock of @from.
- *
- * Return: 0, or -EINVAL if there is more than @to can hold.
- */
-int roce_ring_move(struct roce_ring *to, const struct roce_ring *from)
-{
-	u32 used = roce_ring_used(from);
-	u32 first = from->produced_here ? -used : 0;
-	u32 i;
+/* Elements that are moved while a lock is held and interrupts are off */
+#define MOVE_BUDGET	64
 
-	if (used > roce_ring_capacity(to))
+/* From the oldest that waited when it began; both sides may go on meanwhile. */
+struct move {
+	u32 begin;
+	u32 done;
+};
+
+static u32 oldest(const struct roce_ring *ring)
+{
+	return ring->produced_here ? roce_ring_peer_index(ring) : ring->index;
+}
+
+static u32 newest(const struct roce_ring *ring)
+{
+	return ring->produced_here ? ring->index : roce_ring_peer_index(ring);
+}
+
+/* Nobody knows the other ring yet. Its element 0 is the one at the begin. */
+static int move_some(struct roce_ring *to, const struct roce_ring *from,
+		     struct move *move)
+{
+	u32 total = (newest(from) - move->begin) & from->mask;
+	u32 consumed = (oldest(from) - move->begin) & from->mask;
+	u32 budget = MOVE_BUDGET;
+
+	/* Less than before, or more taken than there was: a program wrote that. */
+	if (total > roce_ring_capacity(to) || total < move->done ||
+	    (!from->produced_here && consumed > total))
 		return -EINVAL;
 
-	for (i = 0; i < used; i++) {
-		const void *element = roce_ring_element(from, first + i);
+	for (; move->done < total && budget; move->done++, budget--)
+		roce_ring_copy(roce_ring_element(to, move->done),
+			       roce_ring_element(from, move->begin + move->done -
+						       from->index),
+			       to->element_size);
+	if (move->done < total)
+		return -EAGAIN;
 
-		if (to->produced_here) {
-			roce_ring_copy(roce_ring_element(to, 0), element,
-				       to->element_size);
-			roce_ring_advance(to);
-		} else {
-			roce_ring_copy(roce_ring_peer_element(to), element,
-				       to->element_size);
-			roce_ring_peer_advance(to);
-		}
+	if (to->produced_here) {
+		to->index = total;
+	} else {
+		to->index = consumed;
+		WRITE_ONCE(to->buf->consumer_index, consumed);
 	}
+	/* After the elements have been written. */
+	smp_store_release(&to->buf->producer_index, total);
 	return 0;
+}
+
+/**
+ * roce_ring_replace() - another ring takes the place of one, with all that waits
+ * @ring: in use; the caller sees to it that only one at a time replaces it
+ * @to: just set up, as @ring was but for its capacity; the old one afterwards
+ * @lock: of @ring; held for a few elements at a time
+ *
+ * Process context. What a program consumes of a ring that is produced here while
+ * this goes on, it will find once more: its library lets nobody poll meanwhile.
+ *
+ * Return: 0, or -EINVAL if there is or was more than @to can hold.
+ */
+int roce_ring_replace(struct roce_ring *ring, struct roce_ring *to,
+		      spinlock_t *lock)
+{
+	struct move move = {};
+	int err;
+
+	spin_lock_irq(lock);
+	move.begin = oldest(ring);
+	spin_unlock_irq(lock);
+	do {
+		cond_resched();
+		spin_lock_irq(lock);
+		err = move_some(to, ring, &move);
+		if (!err)
+			swap(*to, *ring);
+		spin_unlock_irq(lock);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /**

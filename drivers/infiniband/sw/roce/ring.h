@@ -24,7 +24,7 @@ int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		   bool produced_here, struct ib_udata *udata,
 		   struct mminfo *info);
 void roce_ring_free(struct roce_ring *ring);
-int roce_ring_move(struct roce_ring *to, const struct roce_ring *from);
+int roce_ring_replace(struct roce_ring *ring, struct roce_ring *to, spinlock_t *lock);
 int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma);
 void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 

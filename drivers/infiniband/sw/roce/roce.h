@@ -187,6 +187,7 @@ static inline struct roce_ah *to_roce_ah(struct ib_ah *ibah)
  */
 struct roce_cq {
 	struct ib_cq ibcq;
+	struct mutex resize_lock; /* only its holder exchanges the ring */
 	spinlock_t lock; /* of the rest */
 	struct roce_ring ring;
 	enum ib_cq_notify_flags notify;
@@ -228,6 +229,7 @@ struct roce_receive {
  */
 struct roce_srq {
 	struct ib_srq ibsrq;
+	struct mutex modify_lock; /* only its holder exchanges the ring */
 	spinlock_t lock; /* of the rest */
 	struct roce_ring ring;
 	u32 max_sges;

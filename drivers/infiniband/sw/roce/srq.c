@@ -54,6 +54,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return -ENOMEM;
 
 	spin_lock_init(&srq->lock);
+	mutex_init(&srq->modify_lock);
 	srq->max_sges = init->attr.max_sge;
 	err = roce_ring_init(&srq->ring, init->attr.max_wr,
 			     element_size(srq->max_sges), false, udata,
@@ -146,18 +147,18 @@ int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	if (err)
 		goto free_ring;
 
-	spin_lock_irq(&srq->lock);
-	limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : srq->limit;
+	mutex_lock(&srq->modify_lock);
+	limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : READ_ONCE(srq->limit);
 	if (limit > roce_ring_capacity(resize ? &ring : &srq->ring))
 		err = -EINVAL;
 	else if (resize)
-		err = roce_ring_move(&ring, &srq->ring);
-	if (!err) {
-		srq->limit = limit;
-		if (resize)
-			swap(ring, srq->ring);
+		err = roce_ring_replace(&srq->ring, &ring, &srq->lock);
+	if (!err && mask & IB_SRQ_LIMIT) {
+		spin_lock_irq(&srq->lock);
+		WRITE_ONCE(srq->limit, limit);
+		spin_unlock_irq(&srq->lock);
 	}
-	spin_unlock_irq(&srq->lock);
+	mutex_unlock(&srq->modify_lock);
 free_ring:
 	roce_ring_free(&ring);
 	return err;
