@@ -619,6 +619,33 @@ static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
 }
 
+/* There is no timer to help. */
+static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kunit *test)
+{
+	struct roce_packet copy = {
+		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST, .psn = 0xfffffe,
+		.length = SIZE,
+	};
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+
+	copy.va = (uintptr_t)b->memory;
+	copy.rkey = b->mr->ibmr.rkey;
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	/* An engine takes all that has come before it answers. */
+	roce_engine_claim(&b->qp->responder.engine);
+	post(wire, IB_WR_RDMA_READ, 1);
+	post(wire, IB_WR_RDMA_READ, 2);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(&wire->ends[0], &copy, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_READ, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, 2 * PACKETS);
+}
+
 /* Many requests, both ways, on a bad day */
 static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 {
@@ -695,6 +722,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
+	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),
 	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
 	{}
 };

@@ -168,6 +168,16 @@ static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packe
 	       roce_answer_packets(qp, packet) <= resource->packets - index;
 }
 
+/* None of it was sent since it was asked for, and so nothing that is behind it. */
+static bool is_owed_already(const struct roce_qp *qp,
+			    const struct roce_packet *packet,
+			    const struct roce_resource *resource, u32 number)
+{
+	return (s32)(number - qp->responder.answered) >= 0 &&
+	       resource->next_psn == packet->psn &&
+	       resource->left == roce_answer_packets(qp, packet);
+}
+
 /*
  * The requester went back and asks again, for all of the responses or for the
  * last ones. It will ask again for later requests as well, so what is left of
@@ -188,6 +198,9 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 		again = nth_resource(responder, --number);
 	} while (!is_part_of(qp, packet, again));
 
+	/* The network may have made the copy: nobody would ask for later ones again. */
+	if (is_owed_already(qp, packet, again, number))
+		return;
 	/* What was sent once is sent again because some of it was lost. */
 	if (again->kind == ROCE_IS_READ &&
 	    roce_psn_diff(again->next_psn, packet->psn) > 0)
