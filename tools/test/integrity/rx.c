@@ -221,11 +221,22 @@ static void lossy_completion(struct side *s, struct flow *f,
 	prepare_slot(s, f, f->rx.posted++);
 }
 
+/* A receive is flushed for a reason, which the send queue may know of. */
+static void check_cause(struct side *s)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(s->scq, 1, &wc) == 1)
+		check_success(s, &wc, "send");
+}
+
 void rx_completion(struct side *s, const struct ibv_wc *wc)
 {
 	struct flow *f = flow_of(s, wc->qp_num);
 	uint32_t i = lossy(s) ? f->rx.received : next_recv(s, f);
 
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		check_cause(s);
 	check_success(s, wc, "receive");
 	f->rx.last = seconds();
 	if (wc->wr_id != i)
