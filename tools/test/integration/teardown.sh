@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 # Fewer where everything is checked and slow
-TEARDOWNS=${TEARDOWNS:-$((5 / SLOWNESS))}
+TEARDOWNS=${TEARDOWNS:-$((SLOWNESS > 1 ? 1 : 2))}
 ROUNDS=${ROUNDS:-$((15 / SLOWNESS))}
 build
 
