@@ -589,18 +589,18 @@ pair()
 	shift
 	ip netns exec "$NS_A" "${server[@]}" >"$TMP/server.out" 2>&1 &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		! ${READY:-false} "$pid" || break
 		kill -0 "$pid" 2>/dev/null || break
 		nap 0.1
 	done
 	b "$@" || rc=$?
 	# A server that outlives its client by this much hangs.
-	for ((i = 0; rc == 0 && i < ${LINGER:-150}; i++)); do
+	for ((i = 0; rc == 0 && i < ${LINGER:-600}; i++)); do
 		kill -0 "$pid" 2>/dev/null || break
 		nap 0.1
 	done
-	((i < ${LINGER:-150})) || { echo "the server does not end"; rc=1; }
+	((i < ${LINGER:-600})) || { echo "the server does not end"; rc=1; }
 	((rc == 0)) || kill "$pid" 2>/dev/null || true
 	wait "$pid" || { echo "server: exit status $?"; rc=1; }
 	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }
