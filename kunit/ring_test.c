@@ -257,15 +257,21 @@ static struct roce_ring *make_used_ring(struct kunit *test, u32 capacity,
 
 static DEFINE_SPINLOCK(ring_lock);
 
-static void replace(struct kunit *test, bool produced_here, u32 from, u32 to,
-		    u32 used)
+static void replace(struct kunit *test, bool user, bool produced_here, u32 from,
+		    u32 to, u32 used)
 {
 	struct roce_ring *ring = make_used_ring(test, from, produced_here, used);
 	struct roce_ring *other = make_ring(test, to, produced_here);
 	struct rxe_queue_buf *old = ring->buf;
 	u32 i, wrong = 0;
+	int err;
 
-	KUNIT_ASSERT_EQ(test, roce_ring_replace(ring, other, &ring_lock), 0);
+	/* That of a program moves in portions. */
+	ring->mapping = user ? (void *)ring : NULL;
+	err = roce_ring_replace(ring, other, &ring_lock);
+	ring->mapping = NULL;
+	other->mapping = NULL;
+	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_EXPECT_PTR_EQ(test, other->buf, old);
 	KUNIT_EXPECT_GE(test, roce_ring_capacity(ring), to);
 	KUNIT_ASSERT_EQ(test, roce_ring_used(ring), used);
@@ -278,13 +284,15 @@ static void replace(struct kunit *test, bool produced_here, u32 from, u32 to,
 static void all_that_waits_moves_to_the_ring_that_replaces_it(struct kunit *test)
 {
 	static const u32 used[] = { 0, 1, 63, 64, 65, 200, 255 };
-	int i;
+	int i, user;
 
 	for (i = 0; i < ARRAY_SIZE(used); i++) {
-		replace(test, true, 255, 1023, used[i]);
-		replace(test, false, 255, 1023, used[i]);
-		replace(test, true, 1023, 255, used[i]);
-		replace(test, false, 1023, 255, used[i]);
+		for (user = 0; user < 2; user++) {
+			replace(test, user, true, 255, 1023, used[i]);
+			replace(test, user, false, 255, 1023, used[i]);
+			replace(test, user, true, 1023, 255, used[i]);
+			replace(test, user, false, 1023, 255, used[i]);
+		}
 	}
 }
 

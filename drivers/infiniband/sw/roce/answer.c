@@ -174,7 +174,7 @@ static bool is_owed_already(const struct roce_qp *qp,
 			    const struct roce_resource *resource, u32 number)
 {
 	return (s32)(number - qp->responder.answered) >= 0 &&
-	       resource->next_psn == packet->psn &&
+	       resource->begin && resource->next_psn == packet->psn &&
 	       resource->left == roce_answer_packets(qp, packet);
 }
 

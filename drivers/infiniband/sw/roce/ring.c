@@ -137,7 +137,7 @@ void roce_ring_free(struct roce_ring *ring)
 	ring->buf = NULL;
 }
 
-/* Elements that are moved while a lock is held and interrupts are off */
+/* Elements of a program that are moved while a lock is held and interrupts are off */
 #define MOVE_BUDGET	64
 
 /* From the oldest that waited when it began; both sides may go on meanwhile. */
@@ -162,7 +162,7 @@ static int move_some(struct roce_ring *to, const struct roce_ring *from,
 {
 	u32 total = (newest(from) - move->begin) & from->mask;
 	u32 consumed = (oldest(from) - move->begin) & from->mask;
-	u32 budget = MOVE_BUDGET;
+	u32 budget = from->mapping ? MOVE_BUDGET : U32_MAX;
 
 	/* Less than before, or more taken than there was: a program wrote that. */
 	if (total > roce_ring_capacity(to) || total < move->done ||
@@ -192,10 +192,11 @@ static int move_some(struct roce_ring *to, const struct roce_ring *from,
  * roce_ring_replace() - another ring takes the place of one, with all that waits
  * @ring: in use; the caller sees to it that only one at a time replaces it
  * @to: just set up, as @ring was but for its capacity; the old one afterwards
- * @lock: of @ring; held for a few elements at a time
+ * @lock: of @ring; held for a few elements of a program at a time. Its library
+ *	keeps its side of the ring still; without it, the program harms itself. A
+ *	kernel consumer goes on, so its elements move all at once.
  *
- * Process context. What a program consumes of a ring that is produced here while
- * this goes on, it will find once more: its library lets nobody poll meanwhile.
+ * Process context.
  *
  * Return: 0, or -EINVAL if there is or was more than @to can hold.
  */
@@ -207,15 +208,14 @@ int roce_ring_replace(struct roce_ring *ring, struct roce_ring *to,
 
 	spin_lock_irq(lock);
 	move.begin = oldest(ring);
-	spin_unlock_irq(lock);
-	do {
+	while ((err = move_some(to, ring, &move)) == -EAGAIN) {
+		spin_unlock_irq(lock);
 		cond_resched();
 		spin_lock_irq(lock);
-		err = move_some(to, ring, &move);
-		if (!err)
-			swap(*to, *ring);
-		spin_unlock_irq(lock);
-	} while (err == -EAGAIN);
+	}
+	if (!err)
+		swap(*to, *ring);
+	spin_unlock_irq(lock);
 	return err;
 }
 
