@@ -25,6 +25,8 @@ check "ib_write_bw over IPv6" perftest ib_write_bw -6 -n 100 -s 65536
 check "ib_write_bw in both directions, 4 QPs" \
 	perftest ib_write_bw -b -q 4 -n 50 -s 16384
 check "ib_send_bw with events" perftest ib_send_bw -e -n 100 -s 4096
+# It reads 16 completions an event, and may find all of them there already.
+check "ib_send_bw with events, a deep queue" perftest ib_send_bw -e -n 1000 -t 128 -Q 1 -s 65536
 check "ib_send_lat with events" perftest ib_send_lat -e -n 50 -s 4096
 check "ib_write_bw with lists of 16" perftest ib_write_bw -l 16 -n 160 -s 64
 check "ib_write_lat with inline data" perftest ib_write_lat -I 64 -n 100 -s 64

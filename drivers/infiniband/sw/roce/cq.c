@@ -268,19 +268,28 @@ int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
  * Any context. IBA volume 1, 11.4.2.2: a wish for any completion is not
  * replaced by one for a solicited completion only.
  *
+ * A program cannot be told by the return value, and one that reads some of the
+ * completions only would wait in vain for the next one. RNICs that learn with the
+ * request what was read so far make an event at once; so does this.
+ *
  * Return: 1 if there are completions and the caller wanted to know, else 0.
  */
 int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct roce_cq *cq = to_roce_cq(ibcq);
+	bool missed, at_once;
 	unsigned long irq_flags;
-	bool missed;
 
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	if (cq->notify != IB_CQ_NEXT_COMP)
 		cq->notify = flags & IB_CQ_SOLICITED_MASK;
-	missed = flags & IB_CQ_REPORT_MISSED_EVENTS &&
-		 !roce_ring_empty(&cq->ring);
+	missed = !roce_ring_empty(&cq->ring);
+	at_once = missed && is_user(cq) && cq->notify == IB_CQ_NEXT_COMP;
+	if (at_once)
+		cq->notify = 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
-	return missed;
+
+	if (at_once)
+		ibcq->comp_handler(ibcq, ibcq->cq_context);
+	return missed && flags & IB_CQ_REPORT_MISSED_EVENTS;
 }
