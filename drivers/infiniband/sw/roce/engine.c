@@ -15,10 +15,10 @@
 #define STEP_COST	SZ_1K
 
 /*
- * A sender's window is far below this. What exceeds it is somebody who ignores
- * the protocol, and go-back-N covers the loss.
+ * Memory that may wait in an inbox. A sender's window is far below this. What
+ * exceeds it is somebody who ignores the protocol, and go-back-N covers the loss.
  */
-#define ENGINE_INBOX_LIMIT	1024
+#define ENGINE_INBOX_BYTES	SZ_8M
 
 /* Become the owner if nobody is, and nobody has a right to it. Under the lock */
 static bool take(struct roce_engine *engine)
@@ -65,6 +65,8 @@ static struct sk_buff *next_received(struct roce_engine *engine)
 
 	spin_lock_bh(&engine->lock);
 	skb = __skb_dequeue(&engine->inbox);
+	if (skb)
+		engine->inbox_bytes -= skb->truesize;
 	spin_unlock_bh(&engine->lock);
 	return skb;
 }
@@ -139,11 +141,12 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 	bool won;
 
 	spin_lock_bh(&engine->lock);
-	if (skb_queue_len(&engine->inbox) >= ENGINE_INBOX_LIMIT) {
+	if (engine->inbox_bytes >= ENGINE_INBOX_BYTES) {
 		spin_unlock_bh(&engine->lock);
 		return false;
 	}
 	__skb_queue_tail(&engine->inbox, skb);
+	engine->inbox_bytes += skb->truesize;
 	won = take(engine);
 	spin_unlock_bh(&engine->lock);
 
@@ -235,6 +238,7 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->ops = ops;
 	spin_lock_init(&engine->lock);
 	__skb_queue_head_init(&engine->inbox);
+	engine->inbox_bytes = 0;
 	engine->owned = false;
 	engine->again = false;
 	engine->wanted = false;
@@ -256,6 +260,7 @@ void roce_engine_purge(struct roce_engine *engine)
 	__skb_queue_head_init(&gone);
 	spin_lock_bh(&engine->lock);
 	skb_queue_splice_init(&engine->inbox, &gone);
+	engine->inbox_bytes = 0;
 	spin_unlock_bh(&engine->lock);
 	__skb_queue_purge(&gone);
 }

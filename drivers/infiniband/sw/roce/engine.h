@@ -25,6 +25,7 @@ struct roce_engine_ops {
  * @ops: which half
  * @lock: guards @inbox and the flags, and nothing else
  * @inbox: received packets that wait for the owner
+ * @inbox_bytes: of memory that they take
  * @owned: somebody runs the engine
  * @again: somebody else wanted to run it meanwhile
  * @wanted: the control path waits for it; nobody else becomes the owner
@@ -44,6 +45,7 @@ struct roce_engine {
 	const struct roce_engine_ops *ops;
 	spinlock_t lock;		/* of inbox and the flags */
 	struct sk_buff_head inbox;
+	u32 inbox_bytes;
 	bool owned;
 	bool again;
 	bool wanted;
