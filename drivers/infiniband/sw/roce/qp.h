@@ -106,7 +106,7 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * @asked_first: the oldest of them in @asked_end
  * @asked_end: one past the PSN of the last response of each; NULL as long as none
  *	may be sent
- * @asked_mask: the room in @asked_end, a power of two, less one
+ * @asked_room: how many @asked_end has room for, a power of two
  * @ack_request_psn: of the last packet with AckReq
  * @recovering: went back and saw no progress since; further signs of the same
  *	gap are ignored
@@ -142,7 +142,7 @@ struct roce_requester {
 	u32 window_psn;
 	u32 asked;
 	u32 asked_first;
-	u32 asked_mask;
+	u32 asked_room;
 	u32 *asked_end;
 	u32 ack_request_psn;
 	bool recovering;
@@ -169,7 +169,7 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 static inline u32 *roce_asked_end(struct roce_requester *requester, u32 n)
 {
 	return &requester->asked_end[(requester->asked_first + n) &
-				     requester->asked_mask];
+				     (requester->asked_room - 1)];
 }
 
 /**

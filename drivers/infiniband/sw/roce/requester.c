@@ -773,8 +773,7 @@ void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end)
 	u32 room = asked_end ? roundup_pow_of_two(qp->attr.max_rd_atomic) : 0;
 	u32 n;
 
-	if (!asked_end ||
-	    (requester->asked_end && room <= requester->asked_mask + 1)) {
+	if (room <= requester->asked_room) {
 		kfree(asked_end);
 		return;
 	}
@@ -783,7 +782,7 @@ void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end)
 			*roce_asked_end(requester, n);
 	kfree(requester->asked_end);
 	requester->asked_end = asked_end;
-	requester->asked_mask = room - 1;
+	requester->asked_room = room;
 }
 
 /**
