@@ -290,12 +290,6 @@ static void no_more_are_under_way_than_agreed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *number(wire), 10);
 }
 
-static void modify(struct wire_end *end, struct ib_qp_attr *attr, int mask)
-{
-	KUNIT_ASSERT_EQ(end->wire->test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
-}
-
 static void allow(struct wire *wire, u8 at_a_time)
 {
 	struct ib_qp_attr *attr = kunit_kzalloc(wire->test, sizeof(*attr),
@@ -307,11 +301,11 @@ static void allow(struct wire *wire, u8 at_a_time)
 	attr->max_dest_rd_atomic = 2 * AT_A_TIME;
 	for (i = 0; i < 2; i++) {
 		attr->qp_state = IB_QPS_SQD;
-		modify(&wire->ends[i], attr, IB_QP_STATE);
-		modify(&wire->ends[i], attr, IB_QP_MAX_QP_RD_ATOMIC |
-					     IB_QP_MAX_DEST_RD_ATOMIC);
+		wire_modify(&wire->ends[i], attr, IB_QP_STATE);
+		wire_modify(&wire->ends[i], attr, IB_QP_MAX_QP_RD_ATOMIC |
+						  IB_QP_MAX_DEST_RD_ATOMIC);
 		attr->qp_state = IB_QPS_RTS;
-		modify(&wire->ends[i], attr, IB_QP_STATE);
+		wire_modify(&wire->ends[i], attr, IB_QP_STATE);
 	}
 }
 

@@ -300,9 +300,7 @@ static void a_local_error_stops_the_send_queue_only(struct kunit *test)
 
 	attr->qp_state = IB_QPS_RTS;
 	attr->cur_qp_state = IB_QPS_SQE;
-	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&a->qp->ibqp, attr,
-				       IB_QP_STATE | IB_QP_CUR_STATE, NULL));
+	wire_modify(a, attr, IB_QP_STATE | IB_QP_CUR_STATE);
 	wire_receive(&wire->ends[1], 11, PLACE(3), SIZE);
 	post(wire, IB_WR_SEND, 3);
 	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);

@@ -476,20 +476,25 @@ static void make_end(struct kunit *test, struct wire_end *end,
 		end->qp->flow.algorithm = setup->algorithm;
 }
 
-static void to_init(struct kunit *test, struct wire_end *end,
-		    const struct wire_setup *setup, struct ib_qp_attr *attr)
+/** wire_modify() - modify the QP of an end, which must succeed */
+void wire_modify(struct wire_end *end, struct ib_qp_attr *attr, int mask)
+{
+	KUNIT_ASSERT_EQ(end->wire->test, 0,
+			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
+}
+
+static void to_init(struct wire_end *end, const struct wire_setup *setup,
+		    struct ib_qp_attr *attr)
 {
 	attr->qp_state = IB_QPS_INIT;
 	attr->port_num = 1;
 	attr->qp_access_flags = setup->access;
-	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr,
-				       IB_QP_STATE | IB_QP_PKEY_INDEX |
-				       IB_QP_PORT | IB_QP_ACCESS_FLAGS, NULL));
+	wire_modify(end, attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+			       IB_QP_ACCESS_FLAGS);
 }
 
-static void to_rtr(struct kunit *test, struct wire_end *end,
-		   const struct wire_setup *setup, struct ib_qp_attr *attr)
+static void to_rtr(struct wire_end *end, const struct wire_setup *setup,
+		   struct ib_qp_attr *attr)
 {
 	int mask = IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
 		   IB_QP_RQ_PSN;
@@ -509,12 +514,11 @@ static void to_rtr(struct kunit *test, struct wire_end *end,
 	attr->min_rnr_timer = setup->rnr_timer;
 	if (setup->type == IB_QPT_RC)
 		mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
-	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
+	wire_modify(end, attr, mask);
 }
 
-static void to_rts(struct kunit *test, struct wire_end *end,
-		   const struct wire_setup *setup, struct ib_qp_attr *attr)
+static void to_rts(struct wire_end *end, const struct wire_setup *setup,
+		   struct ib_qp_attr *attr)
 {
 	int mask = IB_QP_STATE | IB_QP_SQ_PSN;
 
@@ -527,8 +531,7 @@ static void to_rts(struct kunit *test, struct wire_end *end,
 	if (setup->type == IB_QPT_RC)
 		mask |= IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 			IB_QP_MAX_QP_RD_ATOMIC;
-	KUNIT_ASSERT_EQ(test, 0,
-			roce_modify_qp(&end->qp->ibqp, attr, mask, NULL));
+	wire_modify(end, attr, mask);
 }
 
 static void connect(struct kunit *test, struct wire_end *end,
@@ -539,9 +542,9 @@ static void connect(struct kunit *test, struct wire_end *end,
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	if (!setup->controlled)
 		end->dev->congestion.priorities = 0;
-	to_init(test, end, setup, attr);
-	to_rtr(test, end, setup, attr);
-	to_rts(test, end, setup, attr);
+	to_init(end, setup, attr);
+	to_rtr(end, setup, attr);
+	to_rts(end, setup, attr);
 }
 
 /* The QPs are gone already. */

@@ -190,6 +190,7 @@ struct wire_op {
 
 struct wire_setup wire_defaults(void);
 struct wire *wire_new(struct kunit *test, const struct wire_setup *setup);
+void wire_modify(struct wire_end *end, struct ib_qp_attr *attr, int mask);
 int wire_post(struct wire_end *end, const struct wire_op *op);
 void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length);
 void wire_fault(struct wire_end *end, u32 number, enum wire_action action);
