@@ -429,21 +429,6 @@ void fixture_seal(u8 *ip, u32 length)
 }
 
 /**
- * fixture_set_run() - make one run of all packets of a datagram
- * @skb: the datagram
- * @segment: bytes of each packet but the last one
- */
-void fixture_set_run(struct sk_buff *skb, u32 segment)
-{
-	*roce_run(skb) = (struct roce_run) {
-		.offset = skb_transport_offset(skb) + sizeof(struct udphdr),
-		.end = skb->len,
-		.segment = segment,
-		.vlan_id = U16_MAX,
-	};
-}
-
-/**
  * fixture_fill() - bytes of which no two places look the same
  * @buffer: to be filled
  * @size: bytes

@@ -57,7 +57,6 @@ struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length)
 struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n);
 __le32 fixture_icrc(const u8 *ip, u32 length);
 void fixture_seal(u8 *ip, u32 length);
-void fixture_set_run(struct sk_buff *skb, u32 segment);
 void fixture_fill(u8 *buffer, size_t size, u32 seed);
 void *fixture_buffer(struct kunit *test, size_t size);
 

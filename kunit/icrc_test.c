@@ -48,7 +48,7 @@ static bool is_taken(struct kunit *test, const u8 *ip, u32 length,
 	struct sk_buff *skb = fixture_datagram(test, ip, length);
 	bool taken;
 
-	fixture_set_run(skb, skb->len);
+	roce_run_init(skb, skb->len);
 	taken = roce_run_next(skb, fixture_bare_qp(test, test->priv), packet);
 	kfree_skb(skb);
 	return taken;

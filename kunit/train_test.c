@@ -123,8 +123,8 @@ static struct sk_buff *built(struct kunit *test, const struct plan *plan)
 static void turn_round(struct sk_buff *skb)
 {
 	skb_pull(skb, skb_network_header_len(skb));
-	fixture_set_run(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-					       skb->len);
+	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+			       skb->len);
 }
 
 static void compare(struct kunit *test, struct sk_buff *skb, u32 n, u32 payload,
@@ -181,7 +181,7 @@ static void each_packet_stands_alone_on_the_wire(struct kunit *test)
 		memcpy(&icrc, ip + length - sizeof(icrc), sizeof(icrc));
 		KUNIT_EXPECT_EQ(test, (__force u32)icrc,
 				(__force u32)fixture_icrc(ip, length));
-		fixture_set_run(single, single->len);
+		roce_run_init(single, single->len);
 		KUNIT_EXPECT_TRUE(test, roce_run_next(single, bench_of(test)->qp,
 						      &packet));
 		compare(test, single, n, n + 1 == plan->packets ?
@@ -209,7 +209,7 @@ static void software_segmentation_makes_right_packets(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segments);
 	skb_list_walk_safe(segments, segment, next) {
 		skb_pull(segment, skb_network_header_len(segment));
-		fixture_set_run(segment, segment->len);
+		roce_run_init(segment, segment->len);
 		KUNIT_EXPECT_TRUE(test, roce_run_next(segment,
 						      bench_of(test)->qp,
 						      &packet));
@@ -566,7 +566,7 @@ static void a_truncated_packet_is_dropped(struct kunit *test)
 	skb_pull(skb, skb_network_header_len(skb));
 	whole = skb->len;
 	for (size = 1; size < whole - 8; size++) {
-		fixture_set_run(skb, skb->len);
+		roce_run_init(skb, skb->len);
 		roce_run(skb)->end = 8 + size;
 		before = dropped(bench);
 		KUNIT_EXPECT_EQ(test, count_packets(test, skb), 0);
@@ -599,7 +599,7 @@ static void segments_of_any_size_are_survived(struct kunit *test)
 		u64 before = dropped(bench);
 		u32 found;
 
-		fixture_set_run(skb, segment);
+		roce_run_init(skb, segment);
 		found = count_packets(test, skb);
 		KUNIT_EXPECT_EQ_MSG(test, found, segment == right ? 3 : 0,
 				    "segments of %u bytes", segment);
@@ -659,7 +659,7 @@ static bool is_taken(struct kunit *test, u32 length)
 
 	fixture_seal(bench->copy, length);
 	skb = fixture_datagram(test, bench->copy, length);
-	fixture_set_run(skb, skb->len);
+	roce_run_init(skb, skb->len);
 	taken = roce_run_next(skb, bench->qp, &packet);
 	kfree_skb(skb);
 	return taken;

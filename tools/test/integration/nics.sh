@@ -26,6 +26,8 @@ for op in write read send; do
 	check "ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
 	check "ib_${op}_lat" perftest "ib_${op}_lat" -n 200 -s 64
 done
+check "packets of a NIC come in trains" \
+	test "$(counter "$DEV_A" rx_packets)" -gt $((2 * $(counter "$DEV_A" rx_trains)))
 check "ib_write_bw, 8 QPs, both directions" \
 	perftest ib_write_bw -b -q 8 -n 50 -s 16384
 READY=ready_cm check "rping" pair \

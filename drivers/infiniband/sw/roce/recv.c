@@ -143,13 +143,17 @@ static void distribute_run(struct net *net, struct net_device *netdev,
 		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
-static bool read_bth(const struct sk_buff *skb, u32 offset, u32 *qpn,
+/* Of the packet that @run is at */
+static bool read_bth(const struct sk_buff *skb, struct roce_run *run, u32 *qpn,
 		     enum consumer *consumer)
 {
 	const struct roce_bth *bth;
+	const struct sk_buff *part;
 	struct roce_bth buffer;
+	u32 offset;
 
-	bth = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+	part = roce_run_part(skb, run, sizeof(buffer), &offset);
+	bth = skb_header_pointer(part, offset, sizeof(buffer), &buffer);
 	if (!bth)
 		return false;
 	*qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
@@ -196,35 +200,33 @@ static void detach_from_stack(struct sk_buff *skb)
  */
 void roce_receive(struct net *net, struct sk_buff *skb)
 {
-	u32 offset = skb_transport_offset(skb) + sizeof(struct udphdr);
-	u32 end = skb->len, index = 0, next_qpn, qpn;
-	struct roce_run *run = roce_run(skb);
 	struct net_device *netdev = skb->dev;
 	enum consumer next_consumer, consumer;
-	u32 segment;
+	struct roce_run *run = roce_run(skb);
+	struct roce_run next;
+	u32 next_qpn, qpn;
 
-	segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : end;
-	*run = (struct roce_run) {
-		.offset = offset, .end = end, .segment = segment,
-		.congestion = is_marked(skb),
-	};
+	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+					     skb->len);
+	run->congestion = is_marked(skb);
 	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}
-	if (segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
-	    !read_bth(skb, offset, &qpn, &consumer)) {
+	if (run->segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
+	    !read_bth(skb, run, &qpn, &consumer)) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
 	}
 	detach_from_stack(skb);
+	next = *run;
 	for (;;) {
 		struct sk_buff *rest;
 
-		offset += segment;
-		index++;
-		if (offset >= end ||
-		    !read_bth(skb, offset, &next_qpn, &next_consumer))
+		next.offset += next.segment;
+		next.index++;
+		if (next.offset >= next.end ||
+		    !read_bth(skb, &next, &next_qpn, &next_consumer))
 			break;
 		if (next_qpn == qpn && next_consumer == consumer)
 			continue;
@@ -235,16 +237,14 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
 		}
-		run->end = offset;
+		run->end = next.offset;
 		distribute_run(net, netdev, skb, qpn, consumer);
 		skb = rest;
 		run = roce_run(skb);
-		run->offset = offset;
-		run->index = index;
+		*run = next;
 		qpn = next_qpn;
 		consumer = next_consumer;
 	}
-	run->end = end;
 	distribute_run(net, netdev, skb, qpn, consumer);
 }
 
@@ -303,6 +303,7 @@ static int open_socket(struct net *net, u8 family, struct socket **socket)
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
 		.encap_rcv = encap_rcv,
+		.gro_receive = roce_gro_receive,
 	};
 	struct udp_port_cfg port = {
 		.family = family,
@@ -314,7 +315,7 @@ static int open_socket(struct net *net, u8 family, struct socket **socket)
 	err = udp_sock_create(net, &port, socket);
 	if (err)
 		return err;
-	udp_set_bit(ACCEPT_L4, (*socket)->sk);
+	udp_allow_gso((*socket)->sk);
 	roce_compat_setup_tunnel(net, *socket, &tunnel);
 	return 0;
 }

@@ -522,14 +522,18 @@ static void receive_connected(struct roce_qp *qp, struct sk_buff *skb,
 }
 
 /* What stands in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
-static void make_grh(const struct sk_buff *skb, u8 grh[ROCE_GRH_SIZE])
+static void make_grh(const struct sk_buff *skb, const struct roce_packet *packet,
+		     u8 grh[ROCE_GRH_SIZE])
 {
+	struct roce_ip_headers headers;
+
+	roce_packet_ip_headers(skb, packet, &headers);
 	memset(grh, 0, ROCE_GRH_SIZE);
-	if (ip_hdr(skb)->version == 6)
-		memcpy(grh, ipv6_hdr(skb), sizeof(struct ipv6hdr));
+	if (headers.ipv6)
+		memcpy(grh, &headers.v6, sizeof(headers.v6));
 	else
-		memcpy(grh + ROCE_GRH_SIZE - sizeof(struct iphdr), ip_hdr(skb),
-		       sizeof(struct iphdr));
+		memcpy(grh + ROCE_GRH_SIZE - sizeof(headers.v4), &headers.v4,
+		       sizeof(headers.v4));
 }
 
 static enum ib_wc_status place_datagram(struct roce_qp *qp,
@@ -543,7 +547,7 @@ static enum ib_wc_status place_datagram(struct roce_qp *qp,
 		return IB_WC_LOC_QP_OP_ERR;
 	if (ROCE_GRH_SIZE + (u64)packet->payload > qp->responder.receive->length)
 		return IB_WC_LOC_LEN_ERR;
-	make_grh(skb, grh);
+	make_grh(skb, packet, grh);
 	if (roce_sge_scatter_buffer(&walk, grh))
 		return IB_WC_LOC_PROT_ERR;
 	return place_in_receive(qp, packet, ROCE_GRH_SIZE);

@@ -490,24 +490,69 @@ static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
 	set_lengths(headers, size);
 }
 
-/* @transport: the headers of the packet from BTH to payload */
-static bool icrc_is_right(struct sk_buff *skb, u32 size, const void *transport,
-			  u32 transport_size)
+/**
+ * roce_run_init() - make one run of all packets of a datagram
+ * @skb: the datagram; network and transport header are set
+ * @segment: bytes of each packet but the last one
+ */
+void roce_run_init(struct sk_buff *skb, u32 segment)
 {
-	const struct roce_run *run = roce_run(skb);
+	*roce_run(skb) = (struct roce_run) {
+		.offset = skb_transport_offset(skb) + sizeof(struct udphdr),
+		.end = skb->len,
+		.part = skb_shinfo(skb)->frag_list,
+		.part_offset = skb_pagelen(skb),
+		.segment = segment,
+		.vlan_id = U16_MAX,
+	};
+}
+
+/**
+ * roce_run_part() - where the next packet of a run lies
+ * @skb: of the run
+ * @run: at that packet
+ * @size: bytes that are wanted
+ * @offset: set to where they begin
+ *
+ * What GRO has merged is a chain of sk_buffs with a packet in each. To look for
+ * each packet from the head on would cost more than GRO saves.
+ *
+ * Return: an sk_buff of the chain if they lie in it as a whole, else @skb.
+ */
+const struct sk_buff *roce_run_part(const struct sk_buff *skb,
+				    struct roce_run *run, u32 size, u32 *offset)
+{
+	while (run->part && run->offset >= run->part_offset + run->part->len) {
+		run->part_offset += run->part->len;
+		run->part = run->part->next;
+	}
+	*offset = run->offset;
+	if (!run->part || run->offset < run->part_offset ||
+	    run->offset + size > run->part_offset + run->part->len)
+		return skb;
+	*offset -= run->part_offset;
+	return run->part;
+}
+
+/* @transport: the headers of the packet from BTH to payload */
+static bool icrc_is_right(const struct sk_buff *skb,
+			  const struct roce_packet *packet, const void *transport)
+{
 	struct roce_ip_headers headers;
 	struct skb_seq_state state;
-	u32 from = run->offset + transport_size;
-	u32 to = run->offset + size - ROCE_ICRC_SIZE;
+	u32 from = packet->offset;
+	u32 to = from + packet->payload + packet->pad;
 	u32 seen = 0, n;
 	const u8 *data;
 	__le32 icrc;
 	u32 crc;
 
-	received_ip_headers(skb, run->index, size, &headers);
-	crc = roce_icrc_begin(&headers, transport, transport_size);
+	received_ip_headers(skb, packet->index, roce_packet_size(packet),
+			    &headers);
+	crc = roce_icrc_begin(&headers, transport, packet->info->header_length);
 
-	skb_prepare_seq_read(skb, from, to, &state);
+	/* It wants to write, though nothing is written. */
+	skb_prepare_seq_read((struct sk_buff *)packet->skb, from, to, &state);
 	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
 		/* The last piece may reach beyond the end. */
 		n = min(n, to - from - seen);
@@ -516,7 +561,7 @@ static bool icrc_is_right(struct sk_buff *skb, u32 size, const void *transport,
 	}
 	skb_abort_seq_read(&state);
 
-	return !skb_copy_bits(skb, to, &icrc, sizeof(icrc)) &&
+	return !skb_copy_bits(packet->skb, to, &icrc, sizeof(icrc)) &&
 	       icrc == roce_icrc_finish(crc);
 }
 
@@ -625,10 +670,13 @@ static int parse_packet(struct sk_buff *skb, u32 size,
 	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
 	struct roce_bth *bth = (struct roce_bth *)buffer;
 	bool length_fits;
+	u32 offset;
 
 	packet->psn = 0;
+	packet->skb = roce_run_part(skb, run, size, &offset);
+	packet->index = run->index;
 	if (size < sizeof(*bth) + ROCE_ICRC_SIZE ||
-	    skb_copy_bits(skb, run->offset, buffer,
+	    skb_copy_bits(packet->skb, offset, buffer,
 			  min_t(u32, size, sizeof(buffer))))
 		return ROCE_COUNTER_rx_dropped_length;
 	length_fits = parse_bth(packet, bth, size);
@@ -638,15 +686,14 @@ static int parse_packet(struct sk_buff *skb, u32 size,
 		return ROCE_COUNTER_rx_dropped_opcode;
 	if (!length_fits)
 		return ROCE_COUNTER_rx_dropped_length;
-	if (!icrc_is_right(skb, size, buffer, packet->info->header_length))
+	packet->offset = offset + packet->info->header_length;
+	if (!icrc_is_right(skb, packet, buffer))
 		return ROCE_COUNTER_rx_icrc_encapsulated;
 	if (!(packet->pkey & ROCE_PKEY_INDEX_MASK) ||
 	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY)
 		return ROCE_COUNTER_rx_dropped_pkey;
 
 	parse_extended_headers(packet, buffer + sizeof(*bth));
-	packet->skb = skb;
-	packet->offset = run->offset + packet->info->header_length;
 	return -1;
 }
 
@@ -654,7 +701,7 @@ static int parse_packet(struct sk_buff *skb, u32 size,
  * roce_run_next() - the next good packet of a received run
  * @skb: with a &struct roce_run in its control block, which moves on
  * @qp: to which the run belongs
- * @packet: to be filled in; its payload lies in @skb
+ * @packet: to be filled in; its payload lies in @skb, or in its chain
  *
  * What is returned is well formed: length and pad fit the opcode, the ICRC is
  * right, the partition is ours. A bad packet is dropped and skipped.
@@ -682,4 +729,21 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		roce_drop_packet(qp, complaint, packet->psn);
 	}
 	return false;
+}
+
+/**
+ * roce_packet_ip_headers() - the headers below a received packet, as they were on
+ *	the wire
+ * @skb: of its run
+ * @packet: of roce_run_next()
+ * @headers: to be filled in
+ */
+void roce_packet_ip_headers(const struct sk_buff *skb,
+			    const struct roce_packet *packet,
+			    struct roce_ip_headers *headers)
+{
+	received_ip_headers(skb, packet->index,
+			    roce_packet_size(packet), headers);
+	if (!headers->ipv6)
+		ip_send_check(&headers->v4);
 }

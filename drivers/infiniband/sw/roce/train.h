@@ -32,7 +32,9 @@
  * @original: of an AtomicAckETH
  * @immediate: immediate data as it stands on the wire
  * @invalidate: R_Key of a send with invalidate
- * @skb: of a received packet, where its payload lies
+ * @skb: of a received packet, where its payload lies: the sk_buff of its run, or
+ *	one of the chain
+ * @index: of a received packet, its number in the datagram
  * @offset: of the payload in @skb
  *
  * A received packet is copied into this once; from then on only the copy is
@@ -64,6 +66,7 @@ struct roce_packet {
 	__be32 immediate;
 	u32 invalidate;
 	const struct sk_buff *skb;
+	u32 index;
 	unsigned int offset;
 };
 
@@ -73,7 +76,7 @@ static inline u8 roce_packet_pad(u32 payload)
 	return -payload & 3;
 }
 
-/** roce_packet_size() - bytes from BTH to ICRC of a packet to be sent */
+/** roce_packet_size() - bytes from BTH to ICRC of a packet */
 static inline u32 roce_packet_size(const struct roce_packet *packet)
 {
 	return packet->info->header_length + packet->payload +
@@ -152,6 +155,8 @@ struct sk_buff *roce_train_finish(struct roce_train *train);
  * struct roce_run - a run of received packets, in the control block of its sk_buff
  * @offset: of its first BTH in the sk_buff
  * @end: offset behind its last ICRC
+ * @part: of a chain of sk_buffs, one that ends behind @offset; NULL at its end
+ * @part_offset: where @part begins
  * @segment: bytes of each packet but the last one
  * @index: of its first packet in the datagram: what IPv4 identification counts
  * @vlan_id: of the VLAN device that it came through, 0xffff for none
@@ -160,6 +165,8 @@ struct sk_buff *roce_train_finish(struct roce_train *train);
 struct roce_run {
 	u32 offset;
 	u32 end;
+	const struct sk_buff *part;
+	u32 part_offset;
 	u32 segment;
 	u32 index;
 	u16 vlan_id;
@@ -180,7 +187,16 @@ static inline u32 roce_run_packets(struct sk_buff *skb)
 	return max(1u, DIV_ROUND_UP(run->end - run->offset, run->segment));
 }
 
+void roce_run_init(struct sk_buff *skb, u32 segment);
+const struct sk_buff *roce_run_part(const struct sk_buff *skb,
+				    struct roce_run *run, u32 size, u32 *offset);
 bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);
+void roce_packet_ip_headers(const struct sk_buff *skb,
+			    const struct roce_packet *packet,
+			    struct roce_ip_headers *headers);
+
+struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
+				 struct sk_buff *skb);
 
 #endif /* ROCE_TRAIN_H */

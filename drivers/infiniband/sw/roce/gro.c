@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Generic receive offload: the packets that a NIC received in one go climb the
+ * stack together, as a train again (train.c).
+ *
+ *	[IP][UDP][BTH .. ICRC] -> [BTH .. ICRC] -> [BTH .. ICRC] -> ..
+ *
+ * The kernel's own merging of UDP datagrams leaves out those without a checksum,
+ * which RNICs send. Here they are chained, not copied together: the headers of
+ * each stay in front of its data, so that whoever cannot take a train can take
+ * it apart into the packets that came. What is not for this host is left alone,
+ * since a router changes the headers of each packet.
+ */
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/gro.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "train.h"
+
+/*
+ * The ICRC covers the identification, and whoever takes a train apart counts it
+ * up from that of the first packet.
+ */
+static bool follows_ipv4(const struct iphdr *held, u32 packets,
+			 const struct iphdr *next)
+{
+	return next->tos == held->tos && next->ttl == held->ttl &&
+	       next->frag_off == held->frag_off &&
+	       ntohs(next->id) == (u16)(ntohs(held->id) + packets);
+}
+
+/* The first word has version and traffic class. */
+static bool follows_ipv6(const struct ipv6hdr *held, const struct ipv6hdr *next)
+{
+	return *(const __be32 *)next == *(const __be32 *)held &&
+	       next->hop_limit == held->hop_limit;
+}
+
+/* Whether a packet of the same flow can be the next one of a train */
+static bool follows(const struct sk_buff *held, const struct sk_buff *skb,
+		    u32 ip_offset, bool ipv6)
+{
+	const void *held_ip = held->data + ip_offset;
+	const void *ip = skb->data + ip_offset;
+
+	/* What was held before there was a socket is merged otherwise. */
+	if (!NAPI_GRO_CB(held)->is_flist ||
+	    skb_gro_len(skb) > skb_shinfo(held)->gso_size ||
+	    held->len + skb_gro_len(skb) > ROCE_TRAIN_MAX_BYTES)
+		return false;
+	if (skb->ip_summed != held->ip_summed &&
+	    (skb->ip_summed == CHECKSUM_PARTIAL ||
+	     held->ip_summed == CHECKSUM_PARTIAL))
+		return false;
+	return ipv6 ? follows_ipv6(held_ip, ip) :
+		      follows_ipv4(held_ip, NAPI_GRO_CB(held)->count, ip);
+}
+
+static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset)
+{
+	/* sock_wfree() would give back the new truesize, which was not charged. */
+	skb_orphan(held);
+	skb_orphan(skb);
+
+	/* Behind a VLAN tag it is not where the stack has left it. */
+	skb_set_network_header(skb, ip_offset);
+	skb_pull(skb, skb_gro_offset(skb));
+	if (NAPI_GRO_CB(held)->last == held)
+		skb_shinfo(held)->frag_list = skb;
+	else
+		NAPI_GRO_CB(held)->last->next = skb;
+	NAPI_GRO_CB(held)->last = skb;
+	NAPI_GRO_CB(held)->count++;
+	NAPI_GRO_CB(skb)->same_flow = 1;
+
+	skb_shinfo(held)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	held->len += skb->len;
+	held->data_len += skb->len;
+	held->truesize += skb->truesize;
+	/* GRO has found it right, and it was of the first packet alone. */
+	if (held->ip_summed == CHECKSUM_COMPLETE)
+		held->ip_summed = CHECKSUM_NONE;
+}
+
+static bool same_addresses_and_ports(const struct sk_buff *held,
+				     const struct sk_buff *skb, u32 ip_offset,
+				     bool ipv6)
+{
+	u32 addresses = ip_offset + (ipv6 ? offsetof(struct ipv6hdr, saddr) :
+					    offsetof(struct iphdr, saddr));
+	u32 ports = skb_gro_offset(skb) - sizeof(struct udphdr);
+
+	return held->protocol == skb->protocol &&
+	       skb_gro_offset(held) == skb_gro_offset(skb) &&
+	       !memcmp(held->data + ports, skb->data + ports, 2 * sizeof(__be16)) &&
+	       !memcmp(held->data + addresses, skb->data + addresses,
+		       ipv6 ? 2 * sizeof(struct in6_addr) : 2 * sizeof(__be32));
+}
+
+/*
+ * UDP takes packets with a checksum and those without one for different flows.
+ * A sender of trains sends both, and they must not overtake each other.
+ */
+static struct sk_buff *find_held(const struct list_head *head,
+				 const struct sk_buff *skb, u32 ip_offset,
+				 bool ipv6)
+{
+	struct sk_buff *held;
+
+	list_for_each_entry(held, head, list)
+		if (NAPI_GRO_CB(held)->same_flow ||
+		    same_addresses_and_ports(held, skb, ip_offset, ipv6))
+			return held;
+	return NULL;
+}
+
+static bool is_for_this_host(struct net *net, const void *ip, bool ipv6)
+{
+	if (ipv6)
+		return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr,
+				     NULL, 0);
+	return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr, false);
+}
+
+/* Lengths that agree, and no header between IP and UDP */
+static bool is_sound(const struct sk_buff *skb, u32 ip_offset, bool ipv6)
+{
+	u32 size = skb_gro_len(skb);
+	const struct ipv6hdr *ip = (const void *)skb->data + ip_offset;
+	const struct udphdr *udp = (const void *)skb->data +
+				   skb_gro_offset(skb) - sizeof(*udp);
+
+	if (size < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
+	    ntohs(udp->len) != sizeof(*udp) + size)
+		return false;
+	return !ipv6 || (ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
+			 ip->payload_len == udp->len);
+}
+
+/**
+ * roce_gro_receive() - merge a datagram for UDP port 4791 with those before it
+ * @sk: of that port, IPv4 or IPv6
+ * @head: what is held back; same_flow is set where addresses and ports are the same
+ * @skb: with its GRO offset behind the UDP header
+ *
+ * Packets make a train if their IP headers differ in nothing but what segmentation
+ * sets, and none is longer than the first. A shorter one ends it.
+ *
+ * Softirq context, RCU read side.
+ *
+ * Return: what is not to be held back any longer, or NULL.
+ */
+struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
+				 struct sk_buff *skb)
+{
+	bool ipv6 = sk->sk_family == AF_INET6;
+	u32 ip_offset = skb_gro_offset(skb) - sizeof(struct udphdr) -
+			(ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+	u32 size = skb_gro_len(skb);
+	struct sk_buff *held;
+	const void *ip;
+
+	/* With these UDP completes the chain as one of its own (fraglist GRO). */
+	NAPI_GRO_CB(skb)->encap_mark = 0;
+	NAPI_GRO_CB(skb)->is_flist = 1;
+
+	/* All headers into the linear part, where they stay in front of the data */
+	ip = skb_gro_header_slow(skb, skb_gro_offset(skb), ip_offset);
+	if (!ip) {
+		NAPI_GRO_CB(skb)->flush = 1;
+		return NULL;
+	}
+
+	held = find_held(head, skb, ip_offset, ipv6);
+	if (!is_sound(skb, ip_offset, ipv6) ||
+	    (!held && !is_for_this_host(sock_net(sk), ip, ipv6)))
+		NAPI_GRO_CB(skb)->flush = 1;
+	if (!held || NAPI_GRO_CB(skb)->flush ||
+	    !NAPI_GRO_CB(held)->same_flow ||
+	    !follows(held, skb, ip_offset, ipv6))
+		return held;
+
+	chain(held, skb, ip_offset);
+	if (size < skb_shinfo(held)->gso_size ||
+	    NAPI_GRO_CB(held)->count == ROCE_TRAIN_MAX_PACKETS)
+		return held;
+	return NULL;
+}
