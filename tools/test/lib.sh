@@ -219,6 +219,9 @@ tap_run()
 	return 0
 }
 
+# ended PID: the process does not run any more
+ended() { ! kill -0 "$1"; }
+
 # wait_for COMMAND...: until the command succeeds
 wait_for()
 {
@@ -575,12 +578,15 @@ build()
 		die "make -C tools/test failed" "$(<"$TMP/build.out")"
 }
 
+# ready_or_ended PID: there is no more to wait for from that server of a pair
+ready_or_ended() { ${READY:-false} "$1" || ended "$1"; }
+
 # pair SERVER... -- CLIENT...: the server on side A, the client on side B; both
 # must succeed. READY is a function that tells whether the server (its process
 # id is the last argument) listens.
 pair()
 {
-	local server=() rc=0 pid i
+	local server=() rc=0 pid
 
 	while [[ $1 != -- ]]; do
 		server+=("$1")
@@ -589,18 +595,9 @@ pair()
 	shift
 	ip netns exec "$NS_A" "${server[@]}" >"$TMP/server.out" 2>&1 &
 	pid=$!
-	for ((i = 0; i < 600; i++)); do
-		! ${READY:-false} "$pid" || break
-		kill -0 "$pid" 2>/dev/null || break
-		nap 0.1
-	done
+	wait_for ready_or_ended "$pid" || true
 	b "$@" || rc=$?
-	# A server that outlives its client by this much hangs.
-	for ((i = 0; rc == 0 && i < ${LINGER:-600}; i++)); do
-		kill -0 "$pid" 2>/dev/null || break
-		nap 0.1
-	done
-	((i < ${LINGER:-600})) || { echo "the server does not end"; rc=1; }
+	((rc != 0)) || wait_for ended "$pid" || { echo "the server does not end"; rc=1; }
 	((rc == 0)) || kill "$pid" 2>/dev/null || true
 	wait "$pid" || { echo "server: exit status $?"; rc=1; }
 	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }

@@ -89,9 +89,12 @@ b ip link set "$VETH_B" up
 # In Linux 7.x a netdev may have a lock of its own, held while it is said to be up.
 a ip link add locked type dummy
 a rdma link add roce_locked type roce netdev locked
-# shellcheck disable=SC2016 # expanded by eval
-check "a port on a netdev with a lock of its own follows it" eval \
-	'a ip link set locked up && wait_for has roce_locked "$NS_A" state ACTIVE'
+goes_up()
+{
+	a ip link set locked up
+	wait_for has roce_locked "$NS_A" state ACTIVE
+}
+check "a port on a netdev with a lock of its own follows it" goes_up
 a rdma link delete roce_locked
 a ip link del locked
 speed=$(a cat "/sys/class/net/$VETH_A/speed")

@@ -31,8 +31,6 @@ traffic_start()
 	wait_for traffic_flows
 }
 
-ended() { ! kill -0 "$1"; }
-
 # Both processes end by themselves: the device tells them, or the peer's end.
 traffic_ends()
 {

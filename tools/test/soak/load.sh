@@ -37,7 +37,7 @@ misbehave()
 thousand()
 {
 	integrity_pair --ops mix --sizes 64,5000 --qps "$QPS" --flags bidir --depth 4 \
-		--count 28 --timeout 18 --seconds 200
+		--count 28 --timeout 18 --seconds $((200 * SLOWNESS))
 }
 
 load()

@@ -28,6 +28,8 @@ for trains in off on; do
 				--qps 4 --flags bidir --count 70 \
 				--seconds 300
 		done
+		# Nobody keeps a datagram from coming twice, or late.
+		[[ $bad == loss* || $bad == corrupt* ]] || continue
 		check "UD, segmentation offload $trains, $bad" \
 			integrity_pair --types ud --ops send,send_imm --sizes 900 \
 			--count 3000 --flags lossy --seconds 300
