@@ -337,6 +337,35 @@ struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length)
 	return skb;
 }
 
+/**
+ * fixture_packet() - a datagram of one packet
+ * @test: fails if there is no memory
+ * @av: the way
+ * @source_port: of UDP
+ * @packet: to be sent
+ * @payload: its payload
+ */
+struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
+			       u16 source_port, const struct roce_packet *packet,
+			       const void *payload)
+{
+	struct sk_buff *skb = NULL;
+	struct roce_train train;
+	int err;
+
+	local_bh_disable();
+	err = roce_train_open(&train, av, source_port, packet->psn,
+			      roce_packet_size(packet)) ?:
+	      roce_train_begin_packet(&train, packet) ?:
+	      roce_train_append(&train, payload, packet->payload) ?:
+	      roce_train_end_packet(&train, packet);
+	if (!err)
+		skb = roce_train_finish(&train);
+	local_bh_enable();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	return skb;
+}
+
 static u32 segment_size(const struct sk_buff *skb, u32 payload)
 {
 	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : payload;

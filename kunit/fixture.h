@@ -54,6 +54,9 @@ struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,
 				const char *address);
 
 struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length);
+struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
+			       u16 source_port, const struct roce_packet *packet,
+			       const void *payload);
 struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n);
 __le32 fixture_icrc(const u8 *ip, u32 length);
 void fixture_seal(u8 *ip, u32 length);

@@ -112,20 +112,8 @@ static struct sk_buff *datagram(struct kunit *test, u32 n, u32 payload)
 {
 	struct nic *nic = test->priv;
 	struct roce_packet packet = describe(PSN + n, payload);
-	struct sk_buff *skb = NULL;
-	struct roce_train train;
-	int err;
-
-	local_bh_disable();
-	err = roce_train_open(&train, &nic->av, nic->source_port, packet.psn,
-			      roce_packet_size(&packet)) ?:
-	      roce_train_begin_packet(&train, &packet) ?:
-	      roce_train_append(&train, nic->bytes + n, payload) ?:
-	      roce_train_end_packet(&train, &packet);
-	if (!err)
-		skb = roce_train_finish(&train);
-	local_bh_enable();
-	KUNIT_ASSERT_EQ(test, err, 0);
+	struct sk_buff *skb = fixture_packet(test, &nic->av, nic->source_port,
+					     &packet, nic->bytes + n);
 
 	if (nic->av.ipv6)
 		KUNIT_ASSERT_EQ(test, skb_checksum_help(skb), 0);
@@ -228,6 +216,20 @@ static void read_back(struct kunit *test, struct sk_buff *skb,
 
 static const u32 some[] = { 1024, 1024, 1024, 1024, 1024, 7 };
 
+/* They come as one train. */
+static struct sk_buff *some_received(struct kunit *test)
+{
+	struct nic *nic = test->priv;
+	struct sk_buff *train;
+
+	arrive(test, some, ARRAY_SIZE(some));
+	receive(test);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 1);
+	train = skb_dequeue(&nic->stack);
+	KUNIT_ASSERT_NOT_NULL(test, train);
+	return train;
+}
+
 static void what_a_nic_received_in_one_go_is_one_train(struct kunit *test)
 {
 	struct nic *nic = test->priv;
@@ -236,11 +238,7 @@ static void what_a_nic_received_in_one_go_is_one_train(struct kunit *test)
 
 	for (ipv6 = 0; ipv6 < 2; ipv6++) {
 		use_ip(nic, ipv6);
-		arrive(test, some, ARRAY_SIZE(some));
-		receive(test);
-		KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 1);
-		skb = skb_dequeue(&nic->stack);
-		KUNIT_ASSERT_NOT_NULL(test, skb);
+		skb = some_received(test);
 		read_back(test, skb, some, ARRAY_SIZE(some));
 		kfree_skb(skb);
 	}
@@ -285,11 +283,7 @@ static void a_train_is_taken_apart_into_what_came(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		use_ip(nic, i & 1);
 		nic->vlan = i & 2;
-		arrive(test, some, ARRAY_SIZE(some));
-		receive(test);
-		KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 1);
-		train = skb_dequeue(&nic->stack);
-		KUNIT_ASSERT_NOT_NULL(test, train);
+		train = some_received(test);
 		/* The tag is none of its bytes any more. */
 		KUNIT_EXPECT_EQ(test, !!skb_vlan_tag_present(train), nic->vlan);
 		take_apart(test, train);
@@ -305,11 +299,7 @@ static void pages_without_a_linear_part_are_merged(struct kunit *test)
 	nic->pages = true;
 	for (ipv6 = 0; ipv6 < 2; ipv6++) {
 		use_ip(nic, ipv6);
-		arrive(test, some, ARRAY_SIZE(some));
-		receive(test);
-		KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 1);
-		train = skb_dequeue(&nic->stack);
-		KUNIT_ASSERT_NOT_NULL(test, train);
+		train = some_received(test);
 		read_back(test, train, some, ARRAY_SIZE(some));
 		take_apart(test, train);
 	}

@@ -379,21 +379,8 @@ static struct sk_buff *lone_packet(struct kunit *test,
 				   const struct roce_packet *packet)
 {
 	const struct bench *bench = bench_of(test);
-	struct sk_buff *skb = NULL;
-	struct roce_train train;
-	int err;
 
-	local_bh_disable();
-	err = roce_train_open(&train, &bench->av, SOURCE_PORT, packet->psn,
-			      roce_packet_size(packet)) ?:
-	      roce_train_begin_packet(&train, packet) ?:
-	      roce_train_append(&train, bench->bytes, packet->payload) ?:
-	      roce_train_end_packet(&train, packet);
-	if (!err)
-		skb = roce_train_finish(&train);
-	local_bh_enable();
-	KUNIT_ASSERT_EQ(test, err, 0);
-	return skb;
+	return fixture_packet(test, &bench->av, SOURCE_PORT, packet, bench->bytes);
 }
 
 static void headers_of_every_opcode_are_read_back(struct kunit *test)
