@@ -701,6 +701,25 @@ traffic_flows()
 	(($(a cat "/sys/class/net/$VETH_A/statistics/tx_packets") > n + 10))
 }
 
+# check_services PREFIX: each service over each family; the prefix is that of the
+# names of the checks
+check_services()
+{
+	local family
+
+	for family in -4 -6; do
+		check "${1}RC: all operations mixed, both directions (IPv${family#-})" \
+			integrity_pair $family --ops all --sizes 100,mtu+1,60000 \
+			--layouts odd,uneven --qps 2 --flags bidir --count 36
+		check "${1}UC: both directions (IPv${family#-})" \
+			integrity_pair $family --types uc --ops push --sizes 100,5000 \
+			--qps 2 --flags bidir --count 20
+		check "${1}UD (IPv${family#-})" \
+			integrity_pair $family --types ud --ops send,send_imm \
+			--sizes 0,1,mtu-1,mtu --count 20
+	done
+}
+
 # background_traffic ARGS...: integrity_pair goes on, as process TRAFFIC, for
 # five minutes or what the arguments say. Its QPs retry for more than a second: there
 # are seven timeouts of 67 ms, and the later ones are longer.

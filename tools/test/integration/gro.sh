@@ -22,19 +22,9 @@ link_pair
 # delivers NAME: everything arrives, and nothing that is wrong
 delivers()
 {
-	local family dev
+	local dev
 
-	for family in -4 -6; do
-		check "$1: RC (IPv${family#-})" \
-			integrity_pair $family --ops all --sizes 100,mtu+1,60000 \
-			--layouts odd,uneven --qps 2 --flags bidir --count 36
-		check "$1: UC (IPv${family#-})" \
-			integrity_pair $family --types uc --ops push --sizes 100,5000 \
-			--qps 2 --flags bidir --count 20
-		check "$1: UD (IPv${family#-})" \
-			integrity_pair $family --types ud --ops send,send_imm \
-			--sizes 0,1,mtu-1,mtu --count 20
-	done
+	check_services "$1: "
 	for dev in "$DEV_A" "$DEV_B"; do
 		check "$1: every ICRC is right ($dev)" \
 			test "$(counter "$dev" rx_icrc_encapsulated)" = 0

@@ -11,17 +11,7 @@ build
 nic_pair
 link_pair
 
-for family in -4 -6; do
-	check "RC: all operations mixed, both directions (IPv${family#-})" \
-		integrity_pair $family --ops all --sizes 100,mtu+1,60000 \
-		--layouts odd,uneven --qps 2 --flags bidir --count 36
-	check "UC: both directions (IPv${family#-})" \
-		integrity_pair $family --types uc --ops push --sizes 100,5000 \
-		--qps 2 --flags bidir --count 20
-	check "UD (IPv${family#-})" \
-		integrity_pair $family --types ud --ops send,send_imm \
-		--sizes 0,1,mtu-1,mtu --count 20
-done
+check_services ""
 for op in write read send; do
 	check "ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
 	check "ib_${op}_lat" perftest "ib_${op}_lat" -n 200 -s 64
