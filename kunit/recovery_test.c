@@ -591,6 +591,122 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	finish(wire, IB_WR_RDMA_READ, 2);
 }
 
+static void a_netdev_that_gets_full_amid_a_train_is_waited_for(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	prepare(wire, IB_WR_SEND, 1);
+	wire->ends[0].room = 2;
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], tx_stalled_queue), 1);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, PACKETS);
+}
+
+/* --- Trains of READs --- */
+
+static void post_reads(struct wire *wire, u32 reads, u32 length)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	fixture_fill(b->memory, reads * length, 1);
+	roce_engine_claim(&a->qp->requester.engine);
+	for (i = 0; i < reads; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_RDMA_READ, .wr_id = i, .length = length,
+			.local = TARGET + i * length, .remote = i * length,
+		};
+
+		KUNIT_ASSERT_EQ(wire->test, wire_post(a, &op), 0);
+	}
+	roce_engine_release(&a->qp->requester.engine);
+}
+
+/* The responder has taken all of them before it answers the first one. */
+static void let_all_arrive(struct wire *wire, u32 reads)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	unsigned long end = jiffies + HZ;
+
+	roce_engine_claim(&b->qp->responder.engine);
+	do
+		wire_run(wire);
+	while (a->sent < reads && time_before(jiffies, end));
+	roce_engine_release(&b->qp->responder.engine);
+}
+
+static void finish_reads(struct wire *wire, u32 reads, u32 length)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	for (i = 0; i < reads; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(wire->test, 0,
+			memcmp(b->memory, a->memory + TARGET, reads * length));
+}
+
+static void reads_that_are_posted_together_travel_together(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	post_reads(wire, 4, SIZE);
+	finish_reads(wire, 4, SIZE);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4);
+	KUNIT_EXPECT_EQ(test, wire->ends[0].trains, 1);
+}
+
+static void short_reads_are_answered_in_one_train(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	post_reads(wire, 4, 100);
+	let_all_arrive(wire, 4);
+	finish_reads(wire, 4, 100);
+	KUNIT_EXPECT_EQ(test, wire->ends[1].sent, 4);
+	KUNIT_EXPECT_EQ(test, wire->ends[1].trains, 1);
+}
+
+static void what_did_not_leave_of_a_train_of_reads_follows(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	a->room = 3;
+	post_reads(wire, 4, SIZE);
+	finish_reads(wire, 4, SIZE);
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_queue), 1);
+	KUNIT_EXPECT_EQ(test, a->sent, 4);
+	KUNIT_EXPECT_EQ(test, b->sent, 4 * PACKETS);
+}
+
+static void what_did_not_leave_of_a_train_of_responses_follows(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+
+	post_reads(wire, 4, 100);
+	b->room = 3;
+	let_all_arrive(wire, 4);
+	finish_reads(wire, 4, 100);
+	KUNIT_EXPECT_EQ(test, SEEN(b, tx_stalled_queue), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, 4);
+	KUNIT_EXPECT_EQ(test, b->trains, 2);
+}
+
+static void a_read_that_is_lost_from_a_train_is_sent_again(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+
+	wire_fault(a, 1, WIRE_DROP);
+	post_reads(wire, 4, SIZE);
+	finish_reads(wire, 4, SIZE);
+	KUNIT_EXPECT_EQ(test, a->trains, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 3);
+}
+
 static void a_netdev_that_refuses_for_ever_is_a_loss(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -720,6 +836,12 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
+	KUNIT_CASE(a_netdev_that_gets_full_amid_a_train_is_waited_for),
+	KUNIT_CASE(reads_that_are_posted_together_travel_together),
+	KUNIT_CASE(short_reads_are_answered_in_one_train),
+	KUNIT_CASE(what_did_not_leave_of_a_train_of_reads_follows),
+	KUNIT_CASE(what_did_not_leave_of_a_train_of_responses_follows),
+	KUNIT_CASE(a_read_that_is_lost_from_a_train_is_sent_again),
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
 	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),

@@ -109,12 +109,12 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 	enqueue(wire, held);
 }
 
-static void carry_train(struct wire_end *from, struct sk_buff *train)
+static void carry_train(struct wire_end *from, struct sk_buff *train, u32 packets)
 {
 	struct sk_buff *packet;
 	u32 n;
 
-	for (n = 0; (packet = fixture_nth_packet(train, n)); n++) {
+	for (n = 0; n < packets && (packet = fixture_nth_packet(train, n)); n++) {
 		if (!from->wire->whole_trains) {
 			carry(from, packet);
 			continue;
@@ -147,9 +147,12 @@ static int take_train(struct roce_qp *qp, struct roce_av *av,
 		return -EAGAIN;
 	}
 	from->trains++;
-	carry_train(from, roce_train_finish(train));
+	train->sent = from->room ? min(from->room, train->packets) :
+				   train->packets;
+	from->room = 0;
+	carry_train(from, roce_train_finish(train), train->sent);
 	spin_unlock_bh(&wire->lock);
-	return 0;
+	return train->sent == train->packets ? 0 : -EAGAIN;
 }
 
 /**

@@ -77,6 +77,7 @@ struct wire_record {
  * @cut: nothing that it sends arrives
  * @marked: all that it sends is marked, whole trains included
  * @refuse: so many trains are not even taken, as by a full qdisc
+ * @room: if not 0, so many packets of the next train are taken; not for whole trains
  * @sent: packets, since wire_forget()
  * @trains: that they were sent in
  * @events: bit mask of asynchronous events that were reported
@@ -98,6 +99,7 @@ struct wire_end {
 	bool cut;
 	bool marked;
 	u32 refuse;
+	u32 room;
 	u32 sent;
 	u32 trains;
 	unsigned long events;

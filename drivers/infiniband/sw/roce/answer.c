@@ -303,35 +303,54 @@ static int add_response(struct roce_qp *qp, const struct roce_resource *resource
 	return err;
 }
 
-static void advance_responses(const struct roce_qp *qp,
-			      struct roce_resource *resource, u32 packets)
+static void advance_response(const struct roce_qp *qp,
+			     struct roce_resource *resource)
 {
-	u32 bytes = min_t(u64, resource->length, (u64)packets * qp->mtu);
+	u32 bytes = min(resource->length, qp->mtu);
 
-	if (packets)
-		resource->begin = false;
-	resource->next_psn = roce_psn_add(resource->next_psn, packets);
-	resource->left -= packets;
+	resource->begin = false;
+	resource->next_psn = roce_psn_add(resource->next_psn, 1);
+	resource->left--;
 	resource->address += bytes;
 	resource->length -= bytes;
 }
 
-static int fill_response_train(struct roce_qp *qp, struct roce_resource *resource,
+/*
+ * Fill the train with responses from the next one on, of one request or of several
+ * that are answered by short ones. Data counts against the rate, and so travels alone.
+ */
+static int fill_response_train(struct roce_qp *qp, bool data,
 			       struct roce_train *train)
 {
-	while (resource->left) {
-		struct roce_packet packet;
-		int err;
+	struct roce_responder *responder = &qp->responder;
+	u32 number = responder->answered;
 
-		describe_response(qp, resource, &packet);
-		if (!roce_train_fits(train, roce_packet_size(&packet)))
+	for (; number != responder->taken; number++) {
+		struct roce_resource resource = *nth_resource(responder, number);
+
+		if (resource.left && data != (resource.kind == ROCE_IS_READ))
 			return 0;
-		err = add_response(qp, resource, &packet, train);
-		if (err)
-			return train->packets ? 0 : err;
-		advance_responses(qp, resource, 1);
+		while (resource.left) {
+			struct roce_packet packet;
+			int err;
+
+			describe_response(qp, &resource, &packet);
+			if (!roce_train_fits(train, roce_packet_size(&packet)))
+				return 0;
+			err = add_response(qp, &resource, &packet, train);
+			if (err)
+				return train->packets ? 0 : err;
+			advance_response(qp, &resource);
+		}
 	}
 	return 0;
+}
+
+/* So many responses have left. */
+static void advance_responses(struct roce_qp *qp, u32 packets)
+{
+	while (packets--)
+		advance_response(qp, next_to_answer(&qp->responder));
 }
 
 /* Memory that a READ was granted has gone meanwhile. */
@@ -353,7 +372,6 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 	struct roce_responder *responder = &qp->responder;
 	bool data = resource->kind == ROCE_IS_READ;
 	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
-	struct roce_resource before = *resource;
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
@@ -368,7 +386,7 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 	if (!err) {
 		train.data = data;
 		train.limit = roce_flow_train_bytes(&qp->flow);
-		err = fill_response_train(qp, resource, &train);
+		err = fill_response_train(qp, data, &train);
 		roce_engine_charge(&responder->engine, train.skb->len);
 		if (err)
 			roce_train_drop(&train);
@@ -377,18 +395,19 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 					     &train);
 	}
 	if (err == -EACCES) {
-		revoke_reads(qp, before.next_psn);
+		revoke_reads(qp, packet.psn);
 		return true;
 	}
 	if (err == -EAGAIN || err == -ENOMEM) {
-		*resource = before;
-		advance_responses(qp, resource, train.sent);
+		advance_responses(qp, train.sent);
 		if (train.sent)
 			responder->stalls = 0;
 		if (stall(qp, err))
 			return false;
 		/* The peer asks again. */
 		responder->answered = responder->taken;
+	} else {
+		advance_responses(qp, train.packets);
 	}
 	responder->stalls = 0;
 	return true;

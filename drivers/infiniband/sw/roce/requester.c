@@ -93,15 +93,46 @@ static bool sent_before(const struct roce_requester *requester)
 	return requester->psn != requester->limit_psn;
 }
 
-/* How many responses were asked for when the READ at the cursor was sent before */
-static u32 packets_asked_for(struct roce_requester *requester)
+/* One past the last response that was asked for together with that of @psn */
+static u32 end_asked_for(struct roce_requester *requester, u32 psn)
 {
 	u32 n = requester->asked, end = requester->limit_psn;
 
-	while (n-- && roce_psn_diff(*roce_asked_end(requester, n),
-				    requester->psn) > 0)
+	while (n-- && roce_psn_diff(*roce_asked_end(requester, n), psn) > 0)
 		end = *roce_asked_end(requester, n);
-	return roce_psn_add(end, -requester->psn);
+	return end;
+}
+
+static bool is_read(const struct roce_request *request)
+{
+	return request->opcode == IB_WR_RDMA_READ;
+}
+
+/* How many responses of the READ at the cursor to ask for now, 0 for none */
+static u32 responses_to_ask_for(struct roce_requester *requester,
+				const struct roce_request *request)
+{
+	u32 in_use = roce_in_flight(requester);
+	u32 room = requester->window - in_use;
+	u32 packets;
+
+	if (sent_before(requester)) {
+		packets = roce_psn_add(end_asked_for(requester, requester->psn),
+				       -requester->psn);
+		return in_use && packets > room ? 0 : packets;
+	}
+	packets = min(request->packets - packet_index(requester, request),
+		      requester->window);
+	/* Rather wait than ask for crumbs. */
+	return room < min(packets, requester->window / 4) ? 0 :
+	       min(packets, room);
+}
+
+/* How many PSNs the packet at the cursor takes, 0 if it has to wait */
+static u32 psns_to_take(struct roce_requester *requester,
+			const struct roce_request *request)
+{
+	return is_read(request) ? responses_to_ask_for(requester, request) : 1;
 }
 
 static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
@@ -154,8 +185,9 @@ static void address_datagram(const struct roce_qp *qp,
 	packet->source_qpn = qp->ibqp.qp_num;
 }
 
+/* @psns: that it takes */
 static void describe_packet(struct roce_qp *qp,
-			    const struct roce_request *request,
+			    const struct roce_request *request, u32 psns,
 			    struct roce_packet *packet)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -169,7 +201,7 @@ static void describe_packet(struct roce_qp *qp,
 		.psn = requester->psn,
 		.qpn = qp->attr.dest_qp_num,
 		.ack_request = roce_qp_is_reliable(qp) &&
-			       (last ||
+			       (last || is_read(request) ||
 				since_request >= ack_request_interval(qp)),
 		.solicited = last && request->flags & IB_SEND_SOLICITED &&
 			     !roce_request_has_response(request),
@@ -185,6 +217,11 @@ static void describe_packet(struct roce_qp *qp,
 	packet->info = roce_opcode_info(packet->opcode);
 	if (packet->info->flags & ROCE_HAS_PAYLOAD)
 		packet->payload = min(request->length - index * qp->mtu, qp->mtu);
+	if (is_read(request)) {
+		packet->va += (u64)index * qp->mtu;
+		packet->length = min_t(u64, request->length - index * qp->mtu,
+				       (u64)psns * qp->mtu);
+	}
 	if (roce_qp_is_datagram(qp))
 		address_datagram(qp, request, packet);
 }
@@ -242,10 +279,10 @@ static bool must_wait(const struct roce_qp *qp, const struct roce_request *reque
 	       requester->asked >= qp->attr.max_rd_atomic;
 }
 
-static bool can_share_train(const struct roce_request *request)
+/* READs do not count against the rate, and so travel with their kind only. */
+static bool can_share_train(const struct roce_request *request, bool reads)
 {
-	return request->status == IB_WC_SUCCESS &&
-	       request->opcode != IB_WR_RDMA_READ &&
+	return request->status == IB_WC_SUCCESS && is_read(request) == reads &&
 	       !roce_request_is_local(request);
 }
 
@@ -272,20 +309,23 @@ static bool waits_for_company(const struct roce_qp *qp,
 }
 
 /*
- * Fill the train from the cursor on. The packets may be of one message, or of
- * several short ones.
+ * Fill the train from the cursor on, with requests of READs or with other ones. The
+ * packets may be of one message, or of several short ones.
  */
-static int fill_train(struct roce_qp *qp, struct roce_train *train)
+static int fill_train(struct roce_qp *qp, bool reads, struct roce_train *train)
 {
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
 	while (window_is_open(qp) && (request = request_at_cursor(qp)) &&
-	       can_share_train(request) && !must_wait(qp, request)) {
+	       can_share_train(request, reads) && !must_wait(qp, request)) {
+		u32 psns = psns_to_take(requester, request);
 		struct roce_packet packet;
 		int err;
 
-		describe_packet(qp, request, &packet);
+		if (!psns)
+			return 0;
+		describe_packet(qp, request, psns, &packet);
 		if (!roce_train_fits(train, roce_packet_size(&packet)))
 			return 0;
 		err = add_packet(qp, request, &packet, train);
@@ -296,7 +336,7 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 
 		if (packet.ack_request)
 			requester->ack_request_psn = packet.psn;
-		move_cursor(qp, request, 1);
+		move_cursor(qp, request, psns);
 		/* The next datagram has a destination of its own. */
 		if (roce_qp_is_datagram(qp))
 			return 0;
@@ -405,13 +445,24 @@ static struct place here(const struct roce_requester *requester)
 	};
 }
 
+/* That of the packet behind the one with @psn, in a train that begins at @place */
+static u32 psn_behind(struct roce_requester *requester,
+		      const struct place *place, u32 psn)
+{
+	if (is_read(roce_request(requester, place->request_number)))
+		return end_asked_for(requester, psn);
+	return roce_psn_add(psn, 1);
+}
+
 /* Let the cursor be @packets behind @place, as if no more had been sent. */
 static void return_to(struct roce_requester *requester,
 		      const struct place *place, u32 packets)
 {
 	u32 number = place->request_number;
 
-	requester->psn = roce_psn_add(place->psn, packets);
+	requester->psn = place->psn;
+	while (packets--)
+		requester->psn = psn_behind(requester, place, requester->psn);
 	while (number != requester->fetched &&
 	       packet_index(requester, roce_request(requester, number)) >=
 	       roce_request(requester, number)->packets)
@@ -435,11 +486,14 @@ static void stall(struct roce_qp *qp, int err)
 static void count_retransmitted(struct roce_qp *qp, const struct place *place,
 				u32 packets)
 {
-	s32 again = roce_psn_diff(place->limit_psn, place->psn);
+	u32 again = 0, psn = place->psn;
 
-	if (again > 0)
-		roce_count_add(qp, retransmitted_packets,
-			       min_t(u32, packets, again));
+	while (again < packets && roce_psn_diff(place->limit_psn, psn) > 0) {
+		psn = psn_behind(&qp->requester, place, psn);
+		again++;
+	}
+	if (again)
+		roce_count_add(qp, retransmitted_packets, again);
 }
 
 /*
@@ -503,9 +557,11 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 
 static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
+	u32 psns = psns_to_take(&qp->requester, request);
 	const struct place place = here(&qp->requester);
 	struct roce_av *av = request_av(qp, request);
-	u64 wait = roce_flow_wait(qp, &qp->flow, ROCE_REQUESTER);
+	bool reads = is_read(request);
+	u64 wait = reads ? 0 : roce_flow_wait(qp, &qp->flow, ROCE_REQUESTER);
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
@@ -518,14 +574,16 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_wait(qp, wait);
 		return false;
 	}
+	if (!psns)
+		return false;
 
-	describe_packet(qp, request, &packet);
+	describe_packet(qp, request, psns, &packet);
 	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
 			      roce_packet_size(&packet));
 	if (!err) {
-		train.data = !roce_qp_is_datagram(qp);
+		train.data = !roce_qp_is_datagram(qp) && !reads;
 		train.limit = roce_flow_train_bytes(&qp->flow);
-		err = fill_train(qp, &train);
+		err = fill_train(qp, reads, &train);
 	}
 	if (!err)
 		return send_train(qp, av, &train, &place);
@@ -535,55 +593,6 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		return true;
 	stall(qp, err);
 	return false;
-}
-
-/* How many responses of the READ at the cursor to ask for now, 0 for none */
-static u32 read_packets(struct roce_requester *requester,
-			const struct roce_request *request)
-{
-	u32 in_use = roce_in_flight(requester);
-	u32 room = requester->window - in_use;
-	u32 packets;
-
-	if (sent_before(requester)) {
-		packets = packets_asked_for(requester);
-		return in_use && packets > room ? 0 : packets;
-	}
-	packets = min(request->packets - packet_index(requester, request),
-		      requester->window);
-	/* Rather wait than ask for crumbs. */
-	return room < min(packets, requester->window / 4) ? 0 :
-	       min(packets, room);
-}
-
-static bool send_read(struct roce_qp *qp, struct roce_request *request)
-{
-	struct roce_requester *requester = &qp->requester;
-	u32 index = packet_index(requester, request);
-	u32 packets = read_packets(requester, request);
-	u64 offset = (u64)index * qp->mtu;
-	const struct place place = here(requester);
-	struct roce_packet packet;
-	struct roce_train train;
-	int err;
-
-	if (!packets)
-		return false;
-
-	describe_packet(qp, request, &packet);
-	packet.ack_request = true;
-	packet.va += offset;
-	packet.length = min_t(u64, request->length - offset,
-			      (u64)packets * qp->mtu);
-
-	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet);
-	if (err) {
-		stall(qp, err);
-		return false;
-	}
-	requester->ack_request_psn = packet.psn;
-	move_cursor(qp, request, packets);
-	return send_train(qp, &qp->av, &train, &place);
 }
 
 /*
@@ -632,8 +641,6 @@ static bool send_next(struct roce_qp *qp)
 		return false;
 	if (roce_request_is_local(request))
 		return execute_local(qp, request);
-	if (request->opcode == IB_WR_RDMA_READ)
-		return send_read(qp, request);
 	if (waits_for_company(qp, request))
 		return false;
 	return send_messages(qp, request);
