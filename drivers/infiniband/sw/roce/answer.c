@@ -315,12 +315,16 @@ static void advance_response(const struct roce_qp *qp,
 	resource->length -= bytes;
 }
 
+static bool has_data(const struct roce_resource *resource)
+{
+	return resource->kind == ROCE_IS_READ;
+}
+
 /*
  * Fill the train with responses from the next one on, of one request or of several
- * that are answered by short ones. Data counts against the rate, and so travels alone.
+ * short ones. Those with data count against the rate, and travel with their kind only.
  */
-static int fill_response_train(struct roce_qp *qp, bool data,
-			       struct roce_train *train)
+static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 {
 	struct roce_responder *responder = &qp->responder;
 	u32 number = responder->answered;
@@ -328,7 +332,7 @@ static int fill_response_train(struct roce_qp *qp, bool data,
 	for (; number != responder->taken; number++) {
 		struct roce_resource resource = *nth_resource(responder, number);
 
-		if (resource.left && data != (resource.kind == ROCE_IS_READ))
+		if (resource.left && has_data(&resource) != train->data)
 			return 0;
 		while (resource.left) {
 			struct roce_packet packet;
@@ -367,10 +371,10 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 }
 
 /* Send one train of responses. False if the network takes no more. */
-static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
+static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
-	bool data = resource->kind == ROCE_IS_READ;
+	bool data = has_data(resource);
 	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
 	struct roce_packet packet;
 	struct roce_train train;
@@ -386,7 +390,7 @@ static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 	if (!err) {
 		train.data = data;
 		train.limit = roce_flow_train_bytes(&qp->flow);
-		err = fill_response_train(qp, data, &train);
+		err = fill_response_train(qp, &train);
 		roce_engine_charge(&responder->engine, train.skb->len);
 		if (err)
 			roce_train_drop(&train);
