@@ -294,14 +294,17 @@ static void post_short(struct wire *wire, int number)
 	KUNIT_EXPECT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
 }
 
+/* Within no time: timers do not fire. */
 static void post_short_one_by_one(struct wire *wire, int count)
 {
 	int i;
 
+	local_bh_disable();
 	for (i = 0; i < count; i++) {
 		post_short(wire, i);
 		wire_start(wire);
 	}
+	local_bh_enable();
 }
 
 static void expect_short(struct wire *wire, int count)
@@ -334,9 +337,25 @@ static void short_messages_wait_while_enough_are_in_flight(struct kunit *test)
 	struct wire *wire = new_wire_for_trains(test);
 	struct wire_end *a = &wire->ends[0];
 
+	local_bh_disable();
 	post_short_one_by_one(wire, 30);
 	KUNIT_EXPECT_EQ(test, a->sent, 16);
+	local_bh_enable();
 	expect_short(wire, 30);
+	KUNIT_EXPECT_EQ(test, a->sent, 30);
+	KUNIT_EXPECT_EQ(test, a->trains, 17);
+}
+
+/* Nothing arrives, and so nothing is acknowledged. */
+static void short_messages_do_not_wait_for_long(struct kunit *test)
+{
+	struct wire *wire = new_wire_for_trains(test);
+	struct wire_end *a = &wire->ends[0];
+	unsigned long end = jiffies + HZ;
+
+	post_short_one_by_one(wire, 30);
+	while (a->sent < 30 && time_before(jiffies, end))
+		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, a->sent, 30);
 	KUNIT_EXPECT_EQ(test, a->trains, 17);
 }
@@ -537,6 +556,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(a_read_looks_as_the_iba_says),
 	KUNIT_CASE(short_messages_share_a_train),
 	KUNIT_CASE(short_messages_wait_while_enough_are_in_flight),
+	KUNIT_CASE(short_messages_do_not_wait_for_long),
 	KUNIT_CASE(short_messages_that_fill_a_train_do_not_wait),
 	KUNIT_CASE(packets_in_flight_are_bounded),
 	KUNIT_CASE(a_long_read_is_asked_for_in_pieces),

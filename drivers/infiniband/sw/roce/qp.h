@@ -116,6 +116,7 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * @stalls: of the netdev, in a row
  * @wait_end: nothing is sent before: an RNR NAK's delay, a stall of the netdev, or
  *	the turn of a flow whose rate is limited; 0 if there is nothing to wait for
+ * @company_awaited: a short message waits for others, until @wait_timer at the latest
  * @wait_timer: lets the requester look again then
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
@@ -149,6 +150,7 @@ struct roce_requester {
 	u8 retries;
 	u8 rnr_retries;
 	bool rnr_waiting;
+	bool company_awaited;
 	u32 stalls;
 	ktime_t wait_end;
 	struct hrtimer wait_timer;

@@ -26,8 +26,15 @@
 /* Acknowledgments that are asked for in a window, at least */
 #define ACK_REQUESTS		4
 
-/* Packets that keep a peer busy while a short message waits for others */
-#define ENOUGH_IN_FLIGHT	16
+/*
+ * What keeps a peer busy while a short message waits for others: so many bytes under
+ * way, where a packet counts for some besides its payload
+ */
+#define ENOUGH_IN_FLIGHT	SZ_16K
+#define PACKET_COST		SZ_1K
+
+/* A round trip through a data centre; a longer one is not to be lengthened by much. */
+#define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
 
 /* Requests that are flushed before softirq does something else */
 #define FLUSH_BUDGET		64
@@ -288,24 +295,46 @@ static bool can_share_train(const struct roce_request *request, bool reads)
 
 /*
  * A short message costs a fraction in a train with others of its kind. So while
- * enough is under way, it waits for the next acknowledgment, or until a train is
- * full. (For TCP this is called autocorking.) That acknowledgment comes: what is
- * in flight ends with the end of a message, which asks for one.
+ * enough is under way, it waits until a train is full. (For TCP this is called
+ * autocorking.) Not a READ: its responses are most of the work.
  */
-static bool waits_for_company(const struct roce_qp *qp,
-			      const struct roce_request *request)
+static bool has_company(const struct roce_qp *qp,
+			const struct roce_request *request)
 {
 	const struct roce_requester *requester = &qp->requester;
+	u32 in_flight = roce_in_flight(requester);
 	u32 waiting, train;
 
-	if (!roce_qp_is_reliable(qp) || request->packets > 1 ||
-	    sent_before(requester) || roce_in_flight(requester) < ENOUGH_IN_FLIGHT)
-		return false;
+	if (!roce_qp_is_reliable(qp) || is_read(request) ||
+	    request->packets > 1 || sent_before(requester) ||
+	    in_flight * (PACKET_COST + request->length) < ENOUGH_IN_FLIGHT)
+		return true;
 	waiting = requester->fetched - requester->current_request +
 		  roce_requests_waiting(qp);
 	train = min_t(u32, ROCE_TRAIN_MAX_PACKETS,
 		      ROCE_TRAIN_MAX_BYTES / max(request->length, 1u));
-	return waiting < train;
+	return waiting >= train;
+}
+
+/*
+ * An acknowledgment makes the requester look again. Where the peer is far away, that
+ * would halve what a queue of some ten messages moves, and so there is a timer.
+ */
+static bool waits_for_company(struct roce_qp *qp,
+			      const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!has_company(qp, request)) {
+		if (!requester->company_awaited)
+			hrtimer_start(&requester->wait_timer, MAX_WAIT_FOR_COMPANY,
+				      ROCE_WAIT_MODE);
+		requester->company_awaited = true;
+		if (hrtimer_is_queued(&requester->wait_timer))
+			return true;
+	}
+	requester->company_awaited = false;
+	return false;
 }
 
 /*
