@@ -28,6 +28,7 @@ PORT = 4791
 ETHERNET, IPV4, IPV6 = 14, 0x0800, 0x86dd
 RC, UC, UD = 0x00, 0x20, 0x60
 BTH, RETH, ICRC = 12, 16, 4
+WINDOW = 256    # PSNs that one READ takes, at most
 
 SEND_ENDS = {0x02, 0x03, 0x04, 0x05, 0x16, 0x17}
 WRITE_BEGINS = {0x06, 0x0a, 0x0b}
@@ -96,25 +97,25 @@ def bth(data):
     return opcode, qpn & 0xffffff, psn & 0xffffff
 
 
-def follows(data, offset, n, first):
-    """Is there, at offset, a packet n behind the first one of its train?"""
+def follows(data, offset, before):
+    """Is there, at offset, a packet for the same QP behind the one before?"""
     if offset + BTH + ICRC > len(data):
         return False
     _, qpn, psn = bth(data[offset:offset + BTH])
-    return qpn == first[1] and psn == (first[2] + n) & 0xffffff
+    _, qpn_before, psn_before = bth(data[before:before + BTH])
+    return qpn == qpn_before and 0 < psn_diff(psn, psn_before) <= WINDOW
 
 
 def train_segment(data):
     """
     How long a packet of this frame is. A train has no header of its own: its
-    packets are equally long but for the last, and have PSNs in a row.
+    packets are equally long but for the last, and have PSNs in their order. They
+    are in a row, but a READ takes as many as its response has packets.
     """
-    first = bth(data)
     segment = data.find(data[5:8], BTH + 5) - 5
     while segment > 0:
         offsets = range(segment, len(data), segment)
-        if all(follows(data, offset, n, first)
-               for n, offset in enumerate(offsets, 1)):
+        if all(follows(data, offset, offset - segment) for offset in offsets):
             return segment
         segment = data.find(data[5:8], segment + 6) - 5
     return len(data)

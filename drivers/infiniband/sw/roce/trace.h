@@ -20,7 +20,7 @@
 			 { IB_QPS_SQD, "SQD" }, { IB_QPS_SQE, "SQE" }, \
 			 { IB_QPS_ERR, "ERR" })
 
-/* @skb has its transport header set, and the first BTH is at @offset of it. */
+/* The first BTH is at @offset of @skb. */
 DECLARE_EVENT_CLASS(roce_train,
 	TP_PROTO(const struct roce_qp *qp, const struct sk_buff *skb,
 		 u32 offset, u32 packets, u32 bytes),
@@ -31,22 +31,27 @@ DECLARE_EVENT_CLASS(roce_train,
 		__field(u32, qpn)
 		__field(u32, destination)
 		__field(u32, psn)
+		__field(u32, last_psn)
 		__field(u32, packets)
 		__field(u32, bytes)
 		__field(u8, opcode)
 	),
 
 	TP_fast_assign(
-		struct roce_bth buffer = {};
-		const struct roce_bth *bth;
+		u32 last = offset + (packets - 1) * skb_shinfo(skb)->gso_size;
+		struct roce_bth buffer = {}, last_buffer = {};
+		const struct roce_bth *bth, *last_bth;
 
 		bth = skb_header_pointer(skb, offset, sizeof(buffer), &buffer)
 			?: &buffer;
+		last_bth = skb_header_pointer(skb, last, sizeof(last_buffer),
+					      &last_buffer) ?: &last_buffer;
 		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
 			IB_DEVICE_NAME_MAX);
 		__entry->qpn = qp->ibqp.qp_num;
 		__entry->destination = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
 		__entry->psn = be32_to_cpu(bth->psn) & ROCE_PSN_MASK;
+		__entry->last_psn = be32_to_cpu(last_bth->psn) & ROCE_PSN_MASK;
 		__entry->packets = packets;
 		__entry->bytes = bytes;
 		__entry->opcode = bth->opcode;
@@ -54,8 +59,7 @@ DECLARE_EVENT_CLASS(roce_train,
 
 	TP_printk("%s qpn=%u to=%u opcode=0x%02x psn=%u..%u packets=%u bytes=%u",
 		  __entry->device, __entry->qpn, __entry->destination,
-		  __entry->opcode, __entry->psn,
-		  (__entry->psn + __entry->packets - 1) & ROCE_PSN_MASK,
+		  __entry->opcode, __entry->psn, __entry->last_psn,
 		  __entry->packets, __entry->bytes)
 );
 
