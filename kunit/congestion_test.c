@@ -529,6 +529,28 @@ static void a_lost_response_slows_the_responder_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], roce_slow_restart_cnps), 0);
 }
 
+/* All four were answered; one answer was lost, and all are asked for again. Twice. */
+static void reads_that_are_asked_for_again_together_are_one_loss(struct kunit *test)
+{
+	struct wire_op op = { .opcode = IB_WR_RDMA_READ, .length = 8, .local = TARGET };
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	for (i = 1; i <= 2; i++) {
+		wire_forget(wire);
+		wire_fault(b, 0, WIRE_DROP);
+		roce_engine_claim(&a->qp->requester.engine);
+		for (op.wr_id = 0; op.wr_id < 4; op.wr_id++)
+			KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+		roce_engine_release(&a->qp->requester.engine);
+		for (op.wr_id = 0; op.wr_id < 4; op.wr_id++)
+			wire_expect(wire, a->send_cq, op.wr_id, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 4 * i);
+		KUNIT_EXPECT_EQ(test, SEEN(b, roce_slow_restart_cnps), i);
+	}
+}
+
 static void after_a_timeout_it_restarts_slowly(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -603,6 +625,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
+	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
 	KUNIT_CASE(after_a_timeout_it_restarts_slowly),
 	KUNIT_CASE(a_qp_keeps_the_algorithm_that_it_was_made_with),
 	KUNIT_CASE(a_flow_has_begun_when_its_qp_takes_cnps),

@@ -49,6 +49,11 @@ void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
 	qp->responder.nak_sent = true;
 }
 
+static bool has_data(const struct roce_resource *resource)
+{
+	return resource->kind == ROCE_IS_READ;
+}
+
 static struct roce_resource *nth_resource(const struct roce_responder *responder,
 					  u32 number)
 {
@@ -132,6 +137,7 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 		responder->answered = responder->taken -
 				      responder->resource_mask - 1;
 	responder->msn = roce_psn_add(responder->msn, 1);
+	responder->repeat_psn = roce_psn_add(new->psn, new->packets);
 	owe_responses(qp, new, packet);
 	/* The response acknowledges all that is before it. */
 	if (!owes_nak(responder))
@@ -201,10 +207,15 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	/* The network may have made the copy: nobody would ask for later ones again. */
 	if (is_owed_already(qp, packet, again, number))
 		return;
-	/* What was sent once is sent again because some of it was lost. */
-	if (again->kind == ROCE_IS_READ &&
-	    roce_psn_diff(again->next_psn, packet->psn) > 0)
+	/*
+	 * What was sent once is sent again because some of it was lost. Who goes back
+	 * asks for all that is behind as well, in its order.
+	 */
+	if (has_data(again) && roce_psn_diff(again->next_psn, packet->psn) > 0 &&
+	    roce_psn_diff(packet->psn, responder->repeat_psn) < 0)
 		roce_flow_lost(qp, ROCE_CC_NAK);
+	responder->repeat_psn =
+		roce_psn_add(packet->psn, roce_answer_packets(qp, packet));
 	again->repeated = true;
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)
@@ -315,11 +326,6 @@ static void advance_response(const struct roce_qp *qp,
 	resource->length -= bytes;
 }
 
-static bool has_data(const struct roce_resource *resource)
-{
-	return resource->kind == ROCE_IS_READ;
-}
-
 /*
  * Fill the train with responses from the next one on, of one request or of several
  * short ones. Those with data count against the rate, and travel with their kind only.
@@ -389,7 +395,8 @@ static bool send_responses(struct roce_qp *qp, const struct roce_resource *resou
 			      roce_packet_size(&packet));
 	if (!err) {
 		train.data = data;
-		train.limit = roce_flow_train_bytes(&qp->flow);
+		if (data)
+			train.limit = roce_flow_train_bytes(&qp->flow);
 		err = fill_response_train(qp, &train);
 		roce_engine_charge(&responder->engine, train.skb->len);
 		if (err)

@@ -116,8 +116,8 @@ static inline bool roce_request_has_response(const struct roce_request *request)
  * @stalls: of the netdev, in a row
  * @wait_end: nothing is sent before: an RNR NAK's delay, a stall of the netdev, or
  *	the turn of a flow whose rate is limited; 0 if there is nothing to wait for
- * @company_awaited: a short message waits for others, until @wait_timer at the latest
- * @wait_timer: lets the requester look again then
+ * @company_awaited: a short message waits for others, for as long as @wait_timer runs
+ * @wait_timer: lets the requester look again, at the end of either wait
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
  * @draining: the event of a drained send queue is still owed
@@ -230,6 +230,8 @@ struct roce_resource {
  * @established: the first packet was reported to the consumer
  * @last_wqe_reported: in the error state, with a shared receive queue: the
  *	consumer knows that no receive completes any more
+ * @repeat_psn: one past the last READ or atomic that was executed or, since the
+ *	requester went back, asked for again
  * @flush_interval: in the error state, nanoseconds until the receive queue is
  *	looked at again
  * @resources: the last READs and atomics, as many as a power of two
@@ -262,6 +264,7 @@ struct roce_responder {
 	bool failed;
 	bool established;
 	bool last_wqe_reported;
+	u32 repeat_psn;
 	u64 flush_interval;
 	struct roce_resource *resources;
 	u32 resource_mask;

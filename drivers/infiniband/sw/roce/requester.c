@@ -27,8 +27,8 @@
 #define ACK_REQUESTS		4
 
 /*
- * What keeps a peer busy while a short message waits for others: so many bytes under
- * way, where a packet counts for some besides its payload
+ * Work that keeps a peer busy while a short message waits for others, in bytes. A
+ * packet is as much as some of them, besides its payload.
  */
 #define ENOUGH_IN_FLIGHT	SZ_16K
 #define PACKET_COST		SZ_1K
@@ -135,7 +135,7 @@ static u32 responses_to_ask_for(struct roce_requester *requester,
 	       min(packets, room);
 }
 
-/* How many PSNs the packet at the cursor takes, 0 if it has to wait */
+/* How many PSNs the packet at the cursor takes, 0 if it must wait */
 static u32 psns_to_take(struct roce_requester *requester,
 			const struct roce_request *request)
 {
@@ -268,12 +268,15 @@ static bool window_is_open(const struct roce_qp *qp)
 /*
  * For READs and atomics: a fence waits for all of them, and there are only so
  * many at a time. A local invalidate with a fence waits for everything
- * (10.8.3.3). What was sent before has waited then.
+ * (10.8.3.3). What was sent before has waited then. A READ waits for room in the
+ * window, each time.
  */
-static bool must_wait(const struct roce_qp *qp, const struct roce_request *request)
+static bool must_wait(struct roce_qp *qp, const struct roce_request *request)
 {
-	const struct roce_requester *requester = &qp->requester;
+	struct roce_requester *requester = &qp->requester;
 
+	if (!psns_to_take(requester, request))
+		return true;
 	if (sent_before(requester))
 		return false;
 	if (request->flags & IB_SEND_FENCE &&
@@ -294,26 +297,28 @@ static bool can_share_train(const struct roce_request *request, bool reads)
 }
 
 /*
- * A short message costs a fraction in a train with others of its kind. So while
- * enough is under way, it waits until a train is full. (For TCP this is called
- * autocorking.) Not a READ: its responses are most of the work.
+ * A short message costs a fraction in a train with others of its kind. So while the
+ * peer has enough messages like this one to work on, it waits until a train is full.
+ * (For TCP this is called autocorking.) Not with READs under way, of which nobody
+ * knows when they are answered, and not a READ: its response is most of the work.
  */
-static bool has_company(const struct roce_qp *qp,
-			const struct roce_request *request)
+static bool wants_company(const struct roce_qp *qp,
+			  const struct roce_request *request)
 {
 	const struct roce_requester *requester = &qp->requester;
-	u32 in_flight = roce_in_flight(requester);
+	u32 length = min(request->length, qp->mtu);
 	u32 waiting, train;
 
 	if (!roce_qp_is_reliable(qp) || is_read(request) ||
 	    request->packets > 1 || sent_before(requester) ||
-	    in_flight * (PACKET_COST + request->length) < ENOUGH_IN_FLIGHT)
-		return true;
+	    (requester->asked && !roce_request_has_response(request)) ||
+	    roce_in_flight(requester) * (PACKET_COST + length) < ENOUGH_IN_FLIGHT)
+		return false;
 	waiting = requester->fetched - requester->current_request +
 		  roce_requests_waiting(qp);
 	train = min_t(u32, ROCE_TRAIN_MAX_PACKETS,
-		      ROCE_TRAIN_MAX_BYTES / max(request->length, 1u));
-	return waiting >= train;
+		      ROCE_TRAIN_MAX_BYTES / max(length, 1u));
+	return waiting < train;
 }
 
 /*
@@ -325,16 +330,13 @@ static bool waits_for_company(struct roce_qp *qp,
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (!has_company(qp, request)) {
-		if (!requester->company_awaited)
-			hrtimer_start(&requester->wait_timer, MAX_WAIT_FOR_COMPANY,
-				      ROCE_WAIT_MODE);
-		requester->company_awaited = true;
-		if (hrtimer_is_queued(&requester->wait_timer))
-			return true;
-	}
-	requester->company_awaited = false;
-	return false;
+	if (!wants_company(qp, request))
+		return false;
+	if (requester->company_awaited)
+		return hrtimer_is_queued(&requester->wait_timer);
+	requester->company_awaited = true;
+	hrtimer_start(&requester->wait_timer, MAX_WAIT_FOR_COMPANY, ROCE_WAIT_MODE);
+	return true;
 }
 
 /*
@@ -352,8 +354,6 @@ static int fill_train(struct roce_qp *qp, bool reads, struct roce_train *train)
 		struct roce_packet packet;
 		int err;
 
-		if (!psns)
-			return 0;
 		describe_packet(qp, request, psns, &packet);
 		if (!roce_train_fits(train, roce_packet_size(&packet)))
 			return 0;
@@ -474,7 +474,7 @@ static struct place here(const struct roce_requester *requester)
 	};
 }
 
-/* That of the packet behind the one with @psn, in a train that begins at @place */
+/* The PSN of the packet behind that of @psn, in a train that begins at @place */
 static u32 psn_behind(struct roce_requester *requester,
 		      const struct place *place, u32 psn)
 {
@@ -573,6 +573,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	if (err == -EAGAIN)
 		roce_count(qp, tx_dropped_queue_full);
 	requester->stalls = 0;
+	requester->company_awaited = false;
 	if (timed)
 		begin_round_trip(requester, train, place, now);
 	/* Unreliable messages are over when they are sent. */
@@ -603,15 +604,14 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_wait(qp, wait);
 		return false;
 	}
-	if (!psns)
-		return false;
 
 	describe_packet(qp, request, psns, &packet);
 	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
 			      roce_packet_size(&packet));
 	if (!err) {
 		train.data = !roce_qp_is_datagram(qp) && !reads;
-		train.limit = roce_flow_train_bytes(&qp->flow);
+		if (!reads)
+			train.limit = roce_flow_train_bytes(&qp->flow);
 		err = fill_train(qp, reads, &train);
 	}
 	if (!err)
@@ -843,6 +843,7 @@ void roce_requester_reset(struct roce_qp *qp)
 	requester->current_request = 0;
 	requester->asked = 0;
 	requester->draining = false;
+	requester->company_awaited = false;
 	requester->stalls = 0;
 	if (roce_qp_is_user(qp))
 		roce_ring_reset(&requester->ring);
