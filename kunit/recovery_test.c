@@ -695,6 +695,22 @@ static void what_did_not_leave_of_a_train_of_responses_follows(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, b->trains, 2);
 }
 
+/* The first of them is asked for from its middle on. */
+static void what_did_not_leave_of_repeated_reads_follows(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+
+	wire_fault(&wire->ends[1], 2, WIRE_DROP);
+	post_reads(wire, 3, SIZE);
+	KUNIT_EXPECT_EQ(test, a->sent, 3);
+	a->room = 2;
+	finish_reads(wire, 3, SIZE);
+	KUNIT_EXPECT_EQ(test, a->sent, 2 * 3);
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_queue), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 3);
+}
+
 static void a_read_that_is_lost_from_a_train_is_sent_again(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -841,6 +857,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(short_reads_are_answered_in_one_train),
 	KUNIT_CASE(what_did_not_leave_of_a_train_of_reads_follows),
 	KUNIT_CASE(what_did_not_leave_of_a_train_of_responses_follows),
+	KUNIT_CASE(what_did_not_leave_of_repeated_reads_follows),
 	KUNIT_CASE(a_read_that_is_lost_from_a_train_is_sent_again),
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
