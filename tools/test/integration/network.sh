@@ -33,22 +33,27 @@ for_a_moment()
 }
 
 # outlasts COMMAND...: the command, again and again, while bytes are on their
-# way that all have to arrive. The retries last for more than 8 s, for a busy
-# machine may take long for what should take 100 ms.
+# way that all have to arrive; enough of them for two times at least. The retries
+# last for more than 8 s, for a busy machine may take long for what should take
+# 100 ms.
 outlasts()
 {
-	local times=0
+	local times bytes
 
 	find_gids 4
-	background_traffic --bytes 8m --timeout 18
-	while kill -0 "$TRAFFIC" 2>/dev/null; do
-		"$@"
-		times=$((times + 1))
-		nap 0.5
+	for bytes in 8m 32m 128m 512m; do
+		times=0
+		background_traffic --bytes "$bytes" --timeout 18
+		while kill -0 "$TRAFFIC" 2>/dev/null; do
+			"$@"
+			times=$((times + 1))
+			nap 0.5
+		done
+		echo "$times times in $bytes: $*"
+		wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
+		((times < 2)) || return 0
 	done
-	echo "$times times: $*"
-	wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
-	((times >= 2))
+	return 1
 }
 
 # breaks COMMAND...: the command, under traffic that cannot survive it. The work
