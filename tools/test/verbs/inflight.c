@@ -5,6 +5,7 @@
  * there completes.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #define REQUESTS	12
 #define ROUNDS		8
+#define DEPARTURES	200
 
 static void post_many(struct duo *d, enum ibv_wr_opcode opcode,
 		      const struct ibv_mr *remote)
@@ -119,9 +121,45 @@ static void qp_goes(void)
 	tap_int("and they write nothing from then on", ROUNDS, untouched);
 }
 
+static void *leave_with_the_message(void *arg)
+{
+	struct end *e = arg;
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(e->rcq, 1, &wc))
+		;
+	ibv_destroy_qp(e->qp);
+	e->qp = NULL;
+	return NULL;
+}
+
+/* As pingpongs end: the peer must get its acknowledgment all the same. */
+static void receiver_goes(void)
+{
+	int round, complete = 0;
+
+	for (round = 0; round < DEPARTURES; round++) {
+		pthread_t thread;
+		struct ibv_wc wc;
+		struct duo d;
+
+		duo_open(&d, NULL);
+		post_recv(&d.b, 1, sge_of(&d.b, 0, 8));
+		if (pthread_create(&thread, NULL, leave_with_the_message, &d.b))
+			die("pthread_create");
+		post_send(&d.a, 1, sge_of(&d.a, 0, 8), 0);
+		pthread_join(thread, NULL);
+		complete += wait_wc(d.a.scq, &wc, 5000) && !wc.status;
+		duo_close(&d);
+	}
+	tap_int("who has its message may leave: the sender knows it", DEPARTURES,
+		complete);
+}
+
 void test_in_flight(void)
 {
 	remote_region_goes();
 	local_region_goes();
 	qp_goes();
+	receiver_goes();
 }

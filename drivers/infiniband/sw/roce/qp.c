@@ -288,9 +288,15 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct roce_qp *qp = to_roce_qp(ibqp);
 
 	unpublish(qp);
+	/*
+	 * Programs leave with their last message: the acknowledgment of what they have
+	 * seen complete leaves first, or the peer would take it for lost.
+	 */
+	roce_engine_claim(&qp->responder.engine);
 	spin_lock_bh(&qp->state_lock);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_bh(&qp->state_lock);
+	roce_engine_release(&qp->responder.engine);
 
 	/* Whoever had found the QP, or saw another state, is done after this. */
 	synchronize_rcu_expedited();
