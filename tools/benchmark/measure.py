@@ -249,10 +249,10 @@ def rdma_rate(stack, op, size, seconds, qps=1, batch=1, events=False):
         options += ["-l", str(batch), "-Q", str(batch)]
     row, pair = perftest(stack, f"ib_{op}_bw", *options, seconds=seconds)
     # On a busy machine perftest cannot tell the frequency of the CPU's clock, and
-    # then says 0. It counts for the time that it was told.
-    messages = row[4] * 1e6 if events else row[1] / sampled
+    # then says 0. It has counted for the time that it was told.
+    messages = row[4] * 1e6 or (0 if events else row[1] / sampled)
     if not messages:
-        raise Failed("perftest has no clock: " + pair.output)
+        raise Failed("no messages, or no clock: " + pair.output)
     return messages * size, messages, pair.busy
 
 

@@ -123,12 +123,14 @@ static void qp_goes(void)
 
 static void *leave_with_the_message(void *arg)
 {
+	double end = seconds() + 10;
 	struct end *e = arg;
 	struct ibv_wc wc;
 
-	while (!ibv_poll_cq(e->rcq, 1, &wc))
+	while (!ibv_poll_cq(e->rcq, 1, &wc) && seconds() < end)
 		;
-	ibv_destroy_qp(e->qp);
+	if (ibv_destroy_qp(e->qp))
+		die("ibv_destroy_qp");
 	e->qp = NULL;
 	return NULL;
 }

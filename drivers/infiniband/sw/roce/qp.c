@@ -290,7 +290,8 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	unpublish(qp);
 	/*
 	 * Programs leave with their last message: the acknowledgment of what they have
-	 * seen complete leaves first, or the peer would take it for lost.
+	 * seen complete leaves first, if the netdev takes it, or the peer would take
+	 * the message for lost.
 	 */
 	roce_engine_claim(&qp->responder.engine);
 	spin_lock_bh(&qp->state_lock);

@@ -299,8 +299,8 @@ static bool can_share_train(const struct roce_request *request, bool reads)
 /*
  * A short message costs a fraction in a train with others of its kind. So while the
  * peer has enough messages like this one to work on, it waits until a train is full.
- * (For TCP this is called autocorking.) Not with READs under way, of which nobody
- * knows when they are answered, and not a READ: its response is most of the work.
+ * (For TCP this is called autocorking.) Not while READs are under way, since their
+ * PSNs do not tell how much that is, and not a READ: its response is most of the work.
  */
 static bool wants_company(const struct roce_qp *qp,
 			  const struct roce_request *request)
@@ -311,7 +311,7 @@ static bool wants_company(const struct roce_qp *qp,
 
 	if (!roce_qp_is_reliable(qp) || is_read(request) ||
 	    request->packets > 1 || sent_before(requester) ||
-	    (requester->asked && !roce_request_has_response(request)) ||
+	    requester->asked ||
 	    roce_in_flight(requester) * (PACKET_COST + length) < ENOUGH_IN_FLIGHT)
 		return false;
 	waiting = requester->fetched - requester->current_request +
