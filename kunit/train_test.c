@@ -124,7 +124,7 @@ static void turn_round(struct sk_buff *skb)
 {
 	skb_pull(skb, skb_network_header_len(skb));
 	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-			       skb->len);
+					     skb->len);
 }
 
 static void compare(struct kunit *test, struct sk_buff *skb, u32 n, u32 payload,
