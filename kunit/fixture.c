@@ -39,6 +39,7 @@ static void free_device(void *context)
 
 	/* Address vectors may still be on their way to be freed. */
 	rcu_barrier();
+	roce_egress_close(dev);
 	roce_cc_device_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);
@@ -73,6 +74,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_cc_device_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->net = &init_net;
+	KUNIT_ASSERT_EQ(test, roce_egress_open(dev), 0);
 	dev->netdev = init_net.loopback_dev;
 	dev->send = send_nothing;
 

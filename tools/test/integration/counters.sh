@@ -144,6 +144,19 @@ check "datagrams that the egress queue does not take wait, and are given up" \
 	grows "$DEV_A" "tx_packets=1 tx_stalled_queue=+ tx_wait_us=+ tx_dropped_queue_full=2" \
 	full_queue
 
+# The queue would take them all, but not before all of somebody else's.
+slow_queue()
+{
+	connect uc
+	a tc qdisc replace dev "$VETH_A" root tbf rate 2mbit burst 5000 limit 10000000
+	move write 600 100
+	a tc qdisc del dev "$VETH_A" root
+	hang_up
+}
+check "unreliable messages wait while too many are in the queues of their own host" \
+	grows "$DEV_A" "tx_packets=600 tx_held_back=+ tx_stalled_queue=0 tx_dropped_queue_full=0" \
+	slow_queue
+
 no_route()
 {
 	connect ud -6

@@ -376,7 +376,7 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
-/* Send one train of responses. False if the network takes no more. */
+/* Send one train of responses. False if it has to wait. */
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -390,6 +390,8 @@ static bool send_responses(struct roce_qp *qp, const struct roce_resource *resou
 		wait(responder, turn);
 		return false;
 	}
+	if (!roce_egress_take_turn(qp, &responder->engine))
+		return false;
 	describe_response(qp, resource, &packet);
 	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
 			      roce_packet_size(&packet));
@@ -462,13 +464,12 @@ bool roce_answer_send(struct roce_qp *qp)
 	int trains = ROCE_TRAINS_PER_STEP;
 	struct roce_resource *next;
 
-	while ((next = next_to_answer(responder)) && trains &&
-	       send_responses(qp, next))
-		trains--;
-	if (READ_ONCE(responder->waiting))
-		return false;
-	if (next)
-		return true;
+	while ((next = next_to_answer(responder))) {
+		if (!trains--)
+			return true;
+		if (!send_responses(qp, next))
+			return false;
+	}
 
 	if (responder->ack_due)
 		send_acknowledge(qp);

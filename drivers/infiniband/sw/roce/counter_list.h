@@ -74,6 +74,7 @@ ROCE_COUNTER(rx_dropped_no_memory)
 /* Not sent, or later */
 ROCE_COUNTER(tx_dropped_no_route)
 ROCE_COUNTER(tx_dropped_queue_full)
+ROCE_COUNTER(tx_held_back)
 ROCE_COUNTER(tx_stalled_queue)
 ROCE_COUNTER(tx_stalled_memory)
 ROCE_COUNTER(tx_wait_us)

@@ -289,20 +289,25 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	if (roce_cc_device_init(dev))
 		goto destroy_table;
 
+	dev->net = net;
+	if (roce_egress_open(dev))
+		goto destroy_cc;
+
 	xa_init(&dev->qp_counters);
 	mutex_init(&dev->port_counters.lock);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
-	dev->net = net;
 	dev->send = roce_send;
 	dev->port_state = port_state(netdev);
 	if (roce_parent_create(dev))
-		goto destroy_cc;
+		goto close_egress;
 	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
 	set_attributes(dev);
 	return dev;
 
+close_egress:
+	roce_egress_close(dev);
 destroy_cc:
 	roce_cc_device_destroy(dev);
 destroy_table:
@@ -332,6 +337,7 @@ void roce_device_free(struct ib_device *ibdev)
 	flush_workqueue(ib_wq);
 
 	roce_parent_destroy(dev);
+	roce_egress_close(dev);
 	roce_cc_device_destroy(dev);
 	roce_key_table_destroy(dev);
 	xa_destroy(&dev->address_vectors);

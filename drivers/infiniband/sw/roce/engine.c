@@ -245,6 +245,7 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->yielded = false;
 	engine->budget = ENGINE_BUDGET;
 	roce_bh_init(&engine->continuation, run_continuation);
+	roce_turn_init(&engine->turn);
 }
 
 /**
@@ -274,6 +275,7 @@ void roce_engine_purge(struct roce_engine *engine)
  */
 void roce_engine_destroy(struct roce_engine *engine)
 {
+	roce_turn_cancel(&engine->turn);
 	roce_bh_cancel(&engine->continuation);
 	roce_engine_purge(engine);
 }

@@ -6,6 +6,7 @@
 #include <linux/spinlock.h>
 
 #include "compat.h"
+#include "egress.h"
 
 struct roce_engine;
 
@@ -33,6 +34,7 @@ struct roce_engine_ops {
  *	control path becomes the owner
  * @budget: bytes until the next yield; the owner's
  * @continuation: runs the engine when a budget was exhausted
+ * @turn: among those who wait until less is in the queues of this host
  *
  * An engine runs to completion on the CPU that gave it something to do: a
  * received train, a doorbell, a timer. At most one CPU at a time owns it; one
@@ -52,6 +54,7 @@ struct roce_engine {
 	bool yielded;
 	int budget;
 	struct roce_bh continuation;
+	struct roce_turn turn;
 };
 
 /**

@@ -160,12 +160,13 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 		requester->limit_psn = requester->psn;
 }
 
-/* Fewer packets if they are paced: the acknowledgment must not be late. */
+/* Fewer packets if they have to wait: the acknowledgment must not be late. */
 static u32 ack_request_interval(const struct roce_qp *qp)
 {
 	u32 packets = qp->requester.window / ACK_REQUESTS;
 
-	if (!roce_flow_is_limited(&qp->flow))
+	if (!roce_flow_is_limited(&qp->flow) &&
+	    !qp->requester.engine.turn.waited)
 		return packets;
 	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }
@@ -604,6 +605,8 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_wait(qp, wait);
 		return false;
 	}
+	if (!roce_egress_take_turn(qp, &qp->requester.engine))
+		return false;
 
 	describe_packet(qp, request, psns, &packet);
 	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
@@ -786,7 +789,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->limit_psn = qp->attr.sq_psn;
 	requester->unacked_psn = qp->attr.sq_psn;
 	requester->next_psn = qp->attr.sq_psn;
-	requester->ack_request_psn = qp->attr.sq_psn;
+	requester->ack_request_psn = roce_psn_add(qp->attr.sq_psn, -1);
 	requester->timed_at = 0;
 	roce_retransmit_start(qp);
 	/* What was posted too early was refused, but lies in the ring. */

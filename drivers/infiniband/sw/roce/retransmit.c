@@ -60,7 +60,7 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 
 	requester->psn = requester->unacked_psn;
 	requester->current_request = requester->completed;
-	requester->ack_request_psn = requester->psn;
+	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->recovering = true;
 	/* It could not be told which of two copies was acknowledged. */
 	requester->timed_at = 0;

@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "congestion.h"
 #include "counters.h"
+#include "egress.h"
 #include "engine.h"
 #include "mr.h"
 #include "mw.h"
@@ -80,6 +81,7 @@ enum roce_device_state {
  * @past_qps: the sum of those that are no more; guarded by the lock of the others
  * @port_counters: what performance management counts from, see pma.c
  * @congestion: congestion control, see congestion.h
+ * @egress: per CPU, what is in the queues of this host, see egress.c
  * @send: hands a train to the network: roce_send(), or a test's wire
  * @objects: how many of each kind exist, bounded by the ROCE_MAX_* above
  */
@@ -107,6 +109,7 @@ struct roce_device {
 		u64 base[ROCE_PORT_COUNTERS];
 	} port_counters;
 	struct roce_congestion congestion;
+	struct roce_egress __percpu *egress;
 	int (*send)(struct roce_qp *qp, struct roce_av *av,
 		    struct roce_train *train);
 	struct {

@@ -98,10 +98,13 @@ static struct dst_entry *find_route(struct net *net, struct roce_av *av)
 	return av->ipv6 ? route_ipv6(net, av) : route_ipv4(net, av);
 }
 
-static int output(struct net *net, const struct roce_av *av, struct sk_buff *skb)
+static int output(struct roce_device *dev, const struct roce_av *av,
+		  struct sk_buff *skb)
 {
+	struct net *net = dev->net;
 	int err;
 
+	roce_egress_charge(dev, skb);
 	if (av->ipv6)
 		err = ip6_local_out(net, NULL, skb);
 	else
@@ -124,7 +127,7 @@ static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
 }
 
 /* Sets how many packets went out before the queue was full. */
-static int cut_and_output(struct net *net, const struct roce_av *av,
+static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 			  struct sk_buff *skb, u32 *sent)
 {
 	struct sk_buff *segments, *segment, *next;
@@ -137,7 +140,7 @@ static int cut_and_output(struct net *net, const struct roce_av *av,
 	consume_skb(skb);
 	skb_list_walk_safe(segments, segment, next) {
 		skb_mark_not_on_list(segment);
-		if (output(net, av, segment)) {
+		if (output(dev, av, segment)) {
 			kfree_skb_list(next);
 			return -EAGAIN;
 		}
@@ -160,13 +163,13 @@ static int cut_and_output(struct net *net, const struct roce_av *av,
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
-	struct net *net = qp->dev->net;
+	struct roce_device *dev = qp->dev;
 	u32 bytes = train->skb->len;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	int err;
 
-	dst = find_route(net, av);
+	dst = find_route(dev->net, av);
 	if (IS_ERR(dst)) {
 		roce_count(qp, tx_dropped_no_route);
 		roce_train_drop(train);
@@ -184,9 +187,9 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 			      train->packets, bytes);
 
 	if (must_be_cut(av, skb, dst->dev))
-		err = cut_and_output(net, av, skb, &train->sent);
+		err = cut_and_output(dev, av, skb, &train->sent);
 	else
-		err = output(net, av, skb);
+		err = output(dev, av, skb);
 	if (!err)
 		train->sent = train->packets;
 	if (!train->sent)

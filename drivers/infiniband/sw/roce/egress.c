@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How much of a device may wait in the queues of its own host: in a qdisc, in
+ * the ring of a NIC, in the backlog of a CPU to which packets are steered.
+ *
+ * The window of a QP bounds what one of them has on the way, and a hundred QPs
+ * have a hundred windows. So each CPU counts the sk_buffs that it has sent for
+ * the device and that are still in the host, and above a limit, which is below
+ * what those queues hold, who wants to send waits in line. Several times in a
+ * millisecond a timer looks how many have left, and lets as many of the line go
+ * on. It runs only while somebody waits, and each turn is good for one train.
+ *
+ * The count is the number of references to a socket that does nothing else:
+ * each sk_buff holds one, and the stack gives it back when the sk_buff is
+ * freed, or when the IP layer of a peer on this host takes it in; earlier, if
+ * software cuts a train behind the qdisc, or sends it through lo. Who keeps an
+ * sk_buff for long, a queue of netfilter say, keeps the socket, but neither
+ * the device nor this module; and after a while it does not count any more.
+ */
+#include <linux/in.h>
+#include <linux/net.h>
+#include <linux/percpu.h>
+#include <net/sock.h>
+
+#include "qp.h"
+
+#define TICK_INTERVAL	(100 * NSEC_PER_USEC)
+
+/* What has not left for so long, while nothing else has, is held by somebody. */
+#define STUCK_TIME	(50 * NSEC_PER_MSEC)
+
+/**
+ * struct roce_egress - what one CPU has sent for a device
+ * @socket: has a reference for each sk_buff in the host's queues
+ * @sent: sk_buffs in all
+ * @stuck: so many of those in the queues do not count
+ * @lock: guards what follows, and the turns that wait
+ * @waiting: turns in the order in which they will come
+ * @left: sk_buffs that had left at the latest tick of @timer
+ * @left_at: when there were more than before, in ns
+ * @timer: runs while somebody waits
+ *
+ * @sent and @stuck are the CPU's own, with BH disabled.
+ */
+struct roce_egress {
+	struct socket *socket;
+	u64 sent;
+	u32 stuck;
+	spinlock_t lock;		/* of the rest */
+	struct list_head waiting;
+	u64 left;
+	u64 left_at;
+	struct hrtimer timer;
+};
+
+static u32 in_queues(const struct roce_egress *egress)
+{
+	return refcount_read(&egress->socket->sk->sk_refcnt) - 1;
+}
+
+/* BH disabled, on its CPU */
+static u32 room(struct roce_egress *egress)
+{
+	u32 present = in_queues(egress);
+	u32 counted;
+
+	if (egress->stuck > present)
+		egress->stuck = present;
+	counted = present - egress->stuck;
+	return counted < ROCE_EGRESS_LIMIT ? ROCE_EGRESS_LIMIT - counted : 0;
+}
+
+/* What has been stuck for too long does not count. Under the lock */
+static void look_for_progress(struct roce_egress *egress)
+{
+	u32 present = in_queues(egress);
+	u64 left = egress->sent - present;
+	u64 now = ktime_get_ns();
+
+	if (left != egress->left) {
+		egress->left = left;
+		egress->left_at = now;
+	} else if (now - egress->left_at > STUCK_TIME) {
+		egress->stuck = present;
+	}
+}
+
+/*
+ * Under the lock. Whose turn has come may join another line, on another CPU, as
+ * soon as it is not in this one. It goes away only after an RCU grace period.
+ */
+static void grant(struct roce_egress *egress, u32 turns)
+{
+	struct roce_turn *turn, *next;
+
+	list_for_each_entry_safe(turn, next, &egress->waiting, node) {
+		if (!turns--)
+			return;
+		WRITE_ONCE(turn->granted, true);
+		list_del_init_careful(&turn->node);
+		roce_engine_schedule(container_of(turn, struct roce_engine,
+						  turn));
+	}
+}
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct roce_egress *egress = container_of(timer, struct roce_egress,
+						  timer);
+	enum hrtimer_restart again = HRTIMER_NORESTART;
+
+	spin_lock_bh(&egress->lock);
+	look_for_progress(egress);
+	grant(egress, room(egress));
+	if (!list_empty(&egress->waiting)) {
+		hrtimer_forward_now(timer, ns_to_ktime(TICK_INTERVAL));
+		again = HRTIMER_RESTART;
+	}
+	spin_unlock_bh(&egress->lock);
+	return again;
+}
+
+/* Under the lock */
+static void begin_to_tick(struct roce_egress *egress)
+{
+	egress->left = egress->sent - in_queues(egress);
+	egress->left_at = ktime_get_ns();
+	hrtimer_start(&egress->timer, ns_to_ktime(TICK_INTERVAL),
+		      ROCE_WAIT_MODE);
+}
+
+/* Whose turn had come, but others needed the room, is the next one. */
+static void wait_in_line(struct roce_egress *egress, struct roce_turn *turn,
+			 bool first)
+{
+	turn->egress = egress;
+	spin_lock_bh(&egress->lock);
+	if (list_empty(&egress->waiting))
+		begin_to_tick(egress);
+	if (first)
+		list_add(&turn->node, &egress->waiting);
+	else
+		list_add_tail(&turn->node, &egress->waiting);
+	spin_unlock_bh(&egress->lock);
+}
+
+/**
+ * roce_egress_take_turn() - whether one more train may be built
+ * @qp: the QP
+ * @engine: of it, owned by the caller
+ *
+ * BH disabled, RCU read side, on the CPU that will send the train. A single
+ * acknowledgment, or a CNP, need not ask.
+ *
+ * Return: false if too much of this CPU's is in the host's queues, or others
+ * wait already. The engine is scheduled when its turn has come.
+ */
+bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
+{
+	struct roce_egress *egress = this_cpu_ptr(qp->dev->egress);
+	struct roce_turn *turn = &engine->turn;
+	bool granted;
+
+	if (!list_empty_careful(&turn->node))
+		return false;
+	granted = READ_ONCE(turn->granted);
+	WRITE_ONCE(turn->granted, false);
+	if ((granted || list_empty_careful(&egress->waiting)) && room(egress)) {
+		turn->waited = granted;
+		return true;
+	}
+	if (!granted)
+		roce_count(qp, tx_held_back);
+	wait_in_line(egress, turn, granted);
+	return false;
+}
+
+/**
+ * roce_egress_charge() - count an sk_buff until it has left the host
+ * @dev: that sends it
+ * @skb: which nobody else owns
+ *
+ * BH disabled.
+ */
+void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
+{
+	struct roce_egress *egress = this_cpu_ptr(dev->egress);
+	struct sock *sk = egress->socket->sk;
+
+	egress->sent++;
+	sock_hold(sk);
+	skb->sk = sk;
+	skb->destructor = sock_efree;
+}
+
+/**
+ * roce_turn_init() - the turn of an engine that does not wait
+ * @turn: to be filled in
+ */
+void roce_turn_init(struct roce_turn *turn)
+{
+	turn->egress = NULL;
+	INIT_LIST_HEAD(&turn->node);
+	turn->granted = false;
+	turn->waited = false;
+}
+
+/**
+ * roce_turn_cancel() - leave the line
+ * @turn: of an engine that nobody runs any more
+ *
+ * Process context.
+ */
+void roce_turn_cancel(struct roce_turn *turn)
+{
+	struct roce_egress *egress = turn->egress;
+
+	if (!egress)
+		return;
+	spin_lock_bh(&egress->lock);
+	list_del_init(&turn->node);
+	spin_unlock_bh(&egress->lock);
+}
+
+/**
+ * roce_egress_open() - let a device send
+ * @dev: its namespace is known
+ *
+ * Process context.
+ *
+ * Return: 0, -ENOMEM, or what a socket cannot be made for.
+ */
+int roce_egress_open(struct roce_device *dev)
+{
+	int cpu, err;
+
+	dev->egress = alloc_percpu(struct roce_egress);
+	if (!dev->egress)
+		return -ENOMEM;
+
+	for_each_possible_cpu(cpu) {
+		struct roce_egress *egress = per_cpu_ptr(dev->egress, cpu);
+
+		spin_lock_init(&egress->lock);
+		INIT_LIST_HEAD(&egress->waiting);
+		hrtimer_setup(&egress->timer, tick, CLOCK_MONOTONIC,
+			      ROCE_WAIT_MODE);
+	}
+	for_each_possible_cpu(cpu) {
+		err = sock_create_kern(dev->net, AF_INET, SOCK_DGRAM,
+				       IPPROTO_UDP,
+				       &per_cpu_ptr(dev->egress, cpu)->socket);
+		if (err) {
+			roce_egress_close(dev);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * roce_egress_close() - the end of roce_egress_open()
+ * @dev: has no QPs any more
+ *
+ * Process context. What is still in the host's queues goes its way.
+ */
+void roce_egress_close(struct roce_device *dev)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct roce_egress *egress = per_cpu_ptr(dev->egress, cpu);
+
+		hrtimer_cancel(&egress->timer);
+		if (egress->socket)
+			sock_release(egress->socket);
+	}
+	free_percpu(dev->egress);
+}

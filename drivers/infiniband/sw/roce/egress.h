@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_EGRESS_H
+#define ROCE_EGRESS_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+
+/*
+ * What a CPU may have in the queues of its host: a qdisc, and the backlog of a
+ * CPU, take 1000 sk_buffs unless told otherwise.
+ */
+#define ROCE_EGRESS_LIMIT	256
+
+struct roce_device;
+struct roce_egress;
+struct roce_engine;
+struct roce_qp;
+
+/**
+ * struct roce_turn - the place of one half of a QP among those that are held back
+ * @egress: where it waits, or waited last
+ * @node: there; the engine's owner adds it, and who grants the turn takes it out
+ * @granted: its turn has come
+ * @waited: for the latest one
+ */
+struct roce_turn {
+	struct roce_egress *egress;
+	struct list_head node;
+	bool granted;
+	bool waited;
+};
+
+void roce_turn_init(struct roce_turn *turn);
+void roce_turn_cancel(struct roce_turn *turn);
+
+int roce_egress_open(struct roce_device *dev);
+void roce_egress_close(struct roce_device *dev);
+void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb);
+bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine);
+
+#endif /* ROCE_EGRESS_H */
