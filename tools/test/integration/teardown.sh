@@ -131,6 +131,8 @@ teardowns "rmmod roce" unload_or_busy
 # look: at everything that can be seen of the devices, for ever
 look()
 {
+	# What it looks at goes.
+	set +e
 	while :; do
 		rdma resource show qp -dd
 		rdma resource show mr -dd
