@@ -36,108 +36,6 @@ static const struct roce_cc_parameter np_parameters[ROCE_NP_PARAMETER_COUNT] = {
 	[ROCE_NP_CNP_802P_PRIO] = { "cnp_802p_prio", 0, 7, 6 },
 };
 
-/* --- one folder of parameters --- */
-
-static struct roce_cc_parameters *to_parameters(struct kobject *kobj)
-{
-	return container_of(kobj, struct roce_cc_parameters, kobj);
-}
-
-static void release_parameters(struct kobject *kobj)
-{
-	struct roce_cc_parameters *parameters = to_parameters(kobj);
-
-	kfree(parameters->files);
-	kfree(parameters);
-}
-
-static ssize_t show_parameter(struct kobject *kobj, struct attribute *file,
-			      char *buffer)
-{
-	struct roce_cc_parameters *parameters = to_parameters(kobj);
-
-	return sysfs_emit(buffer, "%u\n",
-			  READ_ONCE(parameters->value[file - parameters->files]));
-}
-
-static ssize_t store_parameter(struct kobject *kobj, struct attribute *file,
-			       const char *text, size_t length)
-{
-	struct roce_cc_parameters *parameters = to_parameters(kobj);
-	u32 index = file - parameters->files, value;
-	int err;
-
-	err = kstrtou32(text, 0, &value);
-	if (err)
-		return err;
-	if (value < parameters->table[index].minimum ||
-	    value > parameters->table[index].maximum)
-		return -ERANGE;
-	WRITE_ONCE(parameters->value[index], value);
-	return length;
-}
-
-static const struct sysfs_ops parameter_ops = {
-	.show = show_parameter,
-	.store = store_parameter,
-};
-
-static const struct kobj_type parameters_type = {
-	.release = release_parameters,
-	.sysfs_ops = &parameter_ops,
-};
-
-static struct roce_cc_parameters *
-new_parameters(const struct roce_cc_ops *ops,
-	       const struct roce_cc_parameter *table, u32 count)
-{
-	struct roce_cc_parameters *parameters;
-	u32 i;
-
-	parameters = kzalloc(struct_size(parameters, value, count), GFP_KERNEL);
-	if (!parameters)
-		return NULL;
-	parameters->files = kcalloc(count, sizeof(*parameters->files), GFP_KERNEL);
-	if (!parameters->files) {
-		kfree(parameters);
-		return NULL;
-	}
-
-	parameters->ops = ops;
-	parameters->table = table;
-	parameters->count = count;
-	for (i = 0; i < count; i++) {
-		parameters->value[i] = table[i].initial;
-		sysfs_attr_init(&parameters->files[i]);
-		parameters->files[i].name = table[i].name;
-		parameters->files[i].mode = 0644;
-	}
-	kobject_init(&parameters->kobj, &parameters_type);
-	return parameters;
-}
-
-static int publish_parameters(struct roce_cc_parameters *parameters,
-			      struct kobject *folder, const char *name)
-{
-	u32 i;
-	int err;
-
-	if (!parameters->count)
-		return 0;
-	err = kobject_add(&parameters->kobj, folder, "%s", name);
-	for (i = 0; !err && i < parameters->count; i++)
-		err = sysfs_create_file(&parameters->kobj, &parameters->files[i]);
-	return err;
-}
-
-static void drop_parameters(struct roce_cc_parameters *parameters)
-{
-	kobject_del(&parameters->kobj);
-	kobject_put(&parameters->kobj);
-}
-
-/* --- the algorithms of a device --- */
-
 static struct roce_cc_parameters *find_algorithm(const struct roce_device *dev,
 						 const char *name)
 {
@@ -156,13 +54,13 @@ static int add_algorithm(struct roce_device *dev, const struct roce_cc_ops *ops)
 	struct roce_cc_parameters *algorithm;
 	int err = 0;
 
-	algorithm = new_parameters(ops, ops->parameters, ops->parameter_count);
+	algorithm = roce_cc_new_parameters(ops, ops->parameters, ops->parameter_count);
 	if (!algorithm)
 		return -ENOMEM;
 	if (congestion->folder)
-		err = publish_parameters(algorithm, congestion->folder, ops->name);
+		err = roce_cc_publish_parameters(algorithm, congestion->folder, ops->name);
 	if (err) {
-		drop_parameters(algorithm);
+		roce_cc_drop_parameters(algorithm);
 		return err;
 	}
 	list_add_tail(&algorithm->node, &congestion->algorithms);
@@ -177,7 +75,7 @@ static void remove_algorithm(struct roce_device *dev,
 	if (!algorithm)
 		return;
 	list_del(&algorithm->node);
-	drop_parameters(algorithm);
+	roce_cc_drop_parameters(algorithm);
 }
 
 /* -ENOENT if there is no such algorithm. */
@@ -386,8 +284,8 @@ int roce_cc_device_init(struct roce_device *dev)
 	INIT_LIST_HEAD(&congestion->algorithms);
 	congestion->priorities = U8_MAX;
 	congestion->line_rate = UNKNOWN_LINE_RATE;
-	congestion->np = new_parameters(NULL, np_parameters,
-					ROCE_NP_PARAMETER_COUNT);
+	congestion->np = roce_cc_new_parameters(NULL, np_parameters,
+						ROCE_NP_PARAMETER_COUNT);
 
 	mutex_lock(&cc_lock);
 	list_add_tail(&congestion->node, &devices);
@@ -409,10 +307,10 @@ static int publish_folder(struct roce_device *dev, struct kobject *folder)
 	struct roce_cc_parameters *algorithm;
 	int err;
 
-	err = publish_parameters(congestion->np, folder, "np");
+	err = roce_cc_publish_parameters(congestion->np, folder, "np");
 	list_for_each_entry(algorithm, &congestion->algorithms, node)
-		err = err ?: publish_parameters(algorithm, folder,
-						algorithm->ops->name);
+		err = err ?: roce_cc_publish_parameters(algorithm, folder,
+							algorithm->ops->name);
 	return err ?: sysfs_create_files(folder, folder_files);
 }
 
@@ -467,9 +365,9 @@ void roce_cc_device_destroy(struct roce_device *dev)
 	if (congestion->selected)
 		module_put(congestion->selected->ops->owner);
 	list_for_each_entry_safe(algorithm, next, &gone, node)
-		drop_parameters(algorithm);
+		roce_cc_drop_parameters(algorithm);
 	if (np)
-		drop_parameters(np);
+		roce_cc_drop_parameters(np);
 	if (folder) {
 		kobject_del(folder);
 		kobject_put(folder);

@@ -67,6 +67,14 @@ struct roce_congestion {
 	u64 line_rate;
 };
 
+/* cc_parameters.c */
+struct roce_cc_parameters *
+roce_cc_new_parameters(const struct roce_cc_ops *ops,
+		       const struct roce_cc_parameter *table, u32 count);
+int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
+			       struct kobject *folder, const char *name);
+void roce_cc_drop_parameters(struct roce_cc_parameters *parameters);
+
 /* cc.c */
 int roce_cc_device_init(struct roce_device *dev);
 int roce_cc_device_publish(struct roce_device *dev);
@@ -183,7 +191,7 @@ static inline bool roce_flow_wants_rtt(const struct roce_flow *flow)
  * @flow: its flow
  * @half: that wants to send
  *
- * All that congestion control costs a flow that nobody limits is this branch.
+ * A flow that nobody limits takes no lock here, and does not look at the clock.
  *
  * Return: nanoseconds, 0 if a train can be sent now.
  */
