@@ -376,54 +376,73 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
+/* @first: the next response. The train holds nothing after an error. */
+static int build_responses(struct roce_qp *qp, const struct roce_packet *first,
+			   bool data, struct roce_train *train)
+{
+	int err;
+
+	err = roce_train_open(train, &qp->av, qp->source_port, first->psn,
+			      roce_packet_size(first));
+	if (err)
+		return err;
+	train->data = data;
+	if (data)
+		train->limit = roce_flow_train_bytes(&qp->flow);
+	err = fill_response_train(qp, train);
+	roce_engine_charge(&qp->responder.engine, train->skb->len);
+	if (err)
+		roce_train_drop(train);
+	return err;
+}
+
+/* What has left of a train is answered. False if the rest has to wait. */
+static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
+			     int err)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (err != -EAGAIN && err != -ENOMEM) {
+		advance_responses(qp, train->packets);
+		responder->stalls = 0;
+		return true;
+	}
+	advance_responses(qp, train->sent);
+	if (train->sent)
+		responder->stalls = 0;
+	if (stall(qp, err))
+		return false;
+	/* The peer asks again. */
+	responder->answered = responder->taken;
+	responder->stalls = 0;
+	return true;
+}
+
 /* Send one train of responses. False if it has to wait. */
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
 	bool data = has_data(resource);
-	u64 turn = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
+	u64 nanoseconds = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
 	struct roce_packet packet;
 	struct roce_train train;
 	int err;
 
-	if (turn) {
-		wait(responder, turn);
+	if (nanoseconds) {
+		wait(responder, nanoseconds);
 		return false;
 	}
 	if (!roce_egress_take_turn(qp, &responder->engine))
 		return false;
 	describe_response(qp, resource, &packet);
-	err = roce_train_open(&train, &qp->av, qp->source_port, packet.psn,
-			      roce_packet_size(&packet));
-	if (!err) {
-		train.data = data;
-		if (data)
-			train.limit = roce_flow_train_bytes(&qp->flow);
-		err = fill_response_train(qp, &train);
-		roce_engine_charge(&responder->engine, train.skb->len);
-		if (err)
-			roce_train_drop(&train);
-		else
-			err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av,
-					     &train);
-	}
+	err = build_responses(qp, &packet, data, &train);
 	if (err == -EACCES) {
 		revoke_reads(qp, packet.psn);
 		return true;
 	}
-	if (err == -EAGAIN || err == -ENOMEM) {
-		advance_responses(qp, train.sent);
-		if (train.sent)
-			responder->stalls = 0;
-		if (stall(qp, err))
-			return false;
-		/* The peer asks again. */
-		responder->answered = responder->taken;
-	} else {
-		advance_responses(qp, train.packets);
-	}
-	responder->stalls = 0;
-	return true;
+	if (!err)
+		err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
+	return settle_responses(qp, &train, err);
 }
 
 static void send_acknowledge(struct roce_qp *qp)
@@ -440,9 +459,11 @@ static void send_acknowledge(struct roce_qp *qp)
 	struct roce_train train;
 	int err;
 
-	if (owes_nak(responder))
+	/* Once, however often the netdev takes nothing. */
+	if (owes_nak(responder) && !responder->stalls)
 		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
-	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet) ?:
+	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
+				NULL) ?:
 	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) && stall(qp, err))
 		return;

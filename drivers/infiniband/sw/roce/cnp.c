@@ -35,19 +35,14 @@ static int build_cnp(struct roce_qp *qp, struct roce_train *train)
 	};
 	int err;
 
-	err = roce_train_open(train, &qp->av, qp->source_port, packet.psn,
-			      roce_packet_size(&packet));
+	err = roce_train_of_one(train, &qp->av, qp->source_port, &packet,
+				reserved);
 	if (err)
 		return err;
 	roce_train_set_traffic_class(train,
 				     np_parameter(qp, ROCE_NP_CNP_DSCP) << 2);
 	train->priority = np_parameter(qp, ROCE_NP_CNP_802P_PRIO);
-	err = roce_train_begin_packet(train, &packet) ?:
-	      roce_train_append(train, reserved, sizeof(reserved)) ?:
-	      roce_train_end_packet(train, &packet);
-	if (err)
-		roce_train_drop(train);
-	return err;
+	return 0;
 }
 
 /* Whether the peer is to be told, and not since a moment ago already. */
@@ -74,7 +69,7 @@ static bool is_due(struct roce_qp *qp)
  * roce_cnp_notify() - a marked packet of a connection came
  * @qp: to which it came; a half of it is owned by the caller
  *
- * Softirq context, RCU read side. A CNP that cannot be sent is not worth
+ * BH disabled, RCU read side. A CNP that cannot be sent is not worth
  * waiting for: there will be other marked packets.
  */
 void roce_cnp_notify(struct roce_qp *qp)

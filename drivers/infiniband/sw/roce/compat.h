@@ -4,9 +4,9 @@
 
 /*
  * Every difference between the kernels that the driver is built for, but for
- * the signatures of verbs, which are in compat_verbs.h. The
- * ROCE_HAVE_* symbols come from probes of the headers in Kbuild, because
- * distributions backport.
+ * the signatures of verbs, which are in compat_verbs.h, and CRC-32, which is in
+ * compat_crc32.h. The ROCE_HAVE_* symbols come from probes of the headers in
+ * Kbuild, because distributions backport.
  */
 #include <linux/delay.h>
 #include <linux/interrupt.h>
@@ -100,7 +100,6 @@ static inline void roce_bh_flush(struct roce_bh *bh)
 
 #ifndef ROCE_HAVE_TIMER_DELETE_SYNC
 #define timer_delete_sync(timer) del_timer_sync(timer)
-#define timer_delete(timer) del_timer(timer)
 #endif
 
 #ifndef ROCE_HAVE_HRTIMER_SETUP
@@ -117,8 +116,10 @@ static inline void hrtimer_setup(struct hrtimer *timer,
  * FLUSH and ATOMIC WRITE, by their numbers in the user ABI of kernels that have
  * them. The others offer them to nobody.
  */
-#ifndef ROCE_HAVE_FLUSH
-#define ROCE_HAVE_FLUSH			0
+#ifdef ROCE_HAVE_FLUSH
+#define ROCE_COMPAT_HAS_FLUSH		true
+#else
+#define ROCE_COMPAT_HAS_FLUSH		false
 #define IB_WR_FLUSH			14
 #define IB_WR_ATOMIC_WRITE		15
 #define IB_WC_FLUSH			8

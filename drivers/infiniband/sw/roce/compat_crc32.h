@@ -25,6 +25,9 @@ static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
 }
 #else
 #include <crypto/hash.h>
+#include <linux/module.h>
+
+MODULE_SOFTDEP("pre: crypto-crc32");
 
 static struct crypto_shash *roce_crc32_algorithm;
 

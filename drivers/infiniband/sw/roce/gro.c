@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Generic receive offload: the packets that a NIC received in one go climb the
- * stack together, as a train again (train.c).
+ * stack together, as a train again.
  *
  *	[IP][UDP][BTH .. ICRC] -> [BTH .. ICRC] -> [BTH .. ICRC] -> ..
  *
@@ -17,6 +17,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
+#include "run.h"
 #include "train.h"
 
 /*

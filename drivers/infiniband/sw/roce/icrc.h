@@ -38,6 +38,22 @@ static inline void *roce_add_header(void *place, const void *header, size_t size
 	return memcpy(place, header, size) + size;
 }
 
+/**
+ * roce_ip_headers_set_lengths() - say how long a packet or a train is
+ * @headers: its IP and UDP header
+ * @size: bytes behind them
+ */
+static inline void roce_ip_headers_set_lengths(struct roce_ip_headers *headers,
+					       u32 size)
+{
+	size += sizeof(struct udphdr);
+	headers->udp.len = htons(size);
+	if (headers->ipv6)
+		headers->v6.payload_len = htons(size);
+	else
+		headers->v4.tot_len = htons(size + sizeof(struct iphdr));
+}
+
 int roce_icrc_init(void);
 void roce_icrc_exit(void);
 u32 roce_icrc_begin(const struct roce_ip_headers *headers,

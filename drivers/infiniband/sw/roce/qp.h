@@ -4,6 +4,7 @@
 
 #include "roce.h"
 #include "sge.h"
+#include "run.h"
 #include "train.h"
 
 /**
@@ -25,8 +26,9 @@
  * @registration: of REG_MR
  * @binding: of BIND_MW
  * @executed: of a local operation: it is done, but what is before it is not
- * @av: of UD, valid within the RCU read section or as long as the kernel
- *	consumer keeps its address handle
+ * @ah_number: of UD, of a program: names the address vector, which is looked up
+ *	whenever it is sent
+ * @av: of UD, of a kernel consumer, which keeps the address handle
  * @remote_qpn: of UD
  * @remote_qkey: of UD
  * @sges: how many of @sge; 0 with inline data

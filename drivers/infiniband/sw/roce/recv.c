@@ -41,7 +41,7 @@ static DEFINE_MUTEX(net_lock);
 void roce_received_addresses(const struct sk_buff *skb, struct in6_addr *source,
 			     struct in6_addr *destination)
 {
-	if (ip_hdr(skb)->version == 6) {
+	if (roce_is_ipv6(skb)) {
 		*source = ipv6_hdr(skb)->saddr;
 		*destination = ipv6_hdr(skb)->daddr;
 		return;
@@ -110,6 +110,12 @@ enum consumer {
 	REACTION_POINT,
 };
 
+/* Whom a packet is for */
+struct target {
+	u32 qpn;
+	enum consumer consumer;
+};
+
 static void give_run(struct roce_qp *qp, struct sk_buff *skb,
 		     enum consumer consumer)
 {
@@ -128,24 +134,24 @@ static void give_run(struct roce_qp *qp, struct sk_buff *skb,
 
 /* Consumes the sk_buff. */
 static void distribute_run(struct net *net, struct net_device *netdev,
-			   struct sk_buff *skb, u32 qpn, enum consumer consumer)
+			   struct sk_buff *skb, const struct target *target)
 {
 	struct roce_qp *qp;
 
-	if (qpn == ROCE_QPN_MULTICAST) {
+	if (target->qpn == ROCE_QPN_MULTICAST) {
 		roce_mcast_receive(net, netdev, skb);
 		return;
 	}
-	qp = find_qp(net, skb, qpn);
+	qp = find_qp(net, skb, target->qpn);
 	if (qp)
-		give_run(qp, skb, consumer);
+		give_run(qp, skb, target->consumer);
 	else
 		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
-/* Of the packet that @run is at */
-static bool read_bth(const struct sk_buff *skb, struct roce_run *run, u32 *qpn,
-		     enum consumer *consumer)
+/* Of the packet that @run is at; false if it is not whole */
+static bool read_target(const struct sk_buff *skb, struct roce_run *run,
+			struct target *target)
 {
 	const struct roce_bth *bth;
 	const struct sk_buff *part;
@@ -156,20 +162,51 @@ static bool read_bth(const struct sk_buff *skb, struct roce_run *run, u32 *qpn,
 	bth = skb_header_pointer(part, offset, sizeof(buffer), &buffer);
 	if (!bth)
 		return false;
-	*qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
+	target->qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
 	if (bth->opcode == ROCE_OPCODE_CNP)
-		*consumer = REACTION_POINT;
+		target->consumer = REACTION_POINT;
 	else if (roce_opcode_info(bth->opcode)->flags & ROCE_IS_RESPONSE)
-		*consumer = COMPLETER;
+		target->consumer = COMPLETER;
 	else
-		*consumer = RESPONDER;
+		target->consumer = RESPONDER;
 	return true;
+}
+
+/*
+ * Move @next to the first packet that is for somebody else than @target, and say for
+ * whom. False if there is none.
+ */
+static bool find_next_run(const struct sk_buff *skb, struct roce_run *next,
+			  const struct target *target, struct target *next_target)
+{
+	for (;;) {
+		next->offset += next->segment;
+		next->index++;
+		if (next->offset >= next->end ||
+		    !read_target(skb, next, next_target))
+			return false;
+		if (next_target->qpn != target->qpn ||
+		    next_target->consumer != target->consumer)
+			return true;
+	}
+}
+
+/* The run of @skb ends where @next begins, which is that of what is returned. */
+static struct sk_buff *split_run(struct sk_buff *skb, const struct roce_run *next)
+{
+	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
+
+	if (rest) {
+		roce_run(skb)->end = next->offset;
+		*roce_run(rest) = *next;
+	}
+	return rest;
 }
 
 /* A train has one IP header, so it was marked as a whole. */
 static bool is_marked(const struct sk_buff *skb)
 {
-	return ip_hdr(skb)->version == 6 ?
+	return roce_is_ipv6(skb) ?
 	       INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb))) :
 	       INET_ECN_is_ce(ip_hdr(skb)->tos);
 }
@@ -201,10 +238,9 @@ static void detach_from_stack(struct sk_buff *skb)
 void roce_receive(struct net *net, struct sk_buff *skb)
 {
 	struct net_device *netdev = skb->dev;
-	enum consumer next_consumer, consumer;
 	struct roce_run *run = roce_run(skb);
+	struct target target, next_target;
 	struct roce_run next;
-	u32 next_qpn, qpn;
 
 	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
 					     skb->len);
@@ -214,38 +250,24 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 		return;
 	}
 	if (run->segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
-	    !read_bth(skb, run, &qpn, &consumer)) {
+	    !read_target(skb, run, &target)) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
 	}
 	detach_from_stack(skb);
 	next = *run;
-	for (;;) {
-		struct sk_buff *rest;
+	while (find_next_run(skb, &next, &target, &next_target)) {
+		struct sk_buff *rest = split_run(skb, &next);
 
-		next.offset += next.segment;
-		next.index++;
-		if (next.offset >= next.end ||
-		    !read_bth(skb, &next, &next_qpn, &next_consumer))
-			break;
-		if (next_qpn == qpn && next_consumer == consumer)
-			continue;
-
-		/* The run ends here, and another one begins. */
-		rest = skb_clone(skb, GFP_ATOMIC);
 		if (!rest) {
 			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
 		}
-		run->end = next.offset;
-		distribute_run(net, netdev, skb, qpn, consumer);
+		distribute_run(net, netdev, skb, &target);
 		skb = rest;
-		run = roce_run(skb);
-		*run = next;
-		qpn = next_qpn;
-		consumer = next_consumer;
+		target = next_target;
 	}
-	distribute_run(net, netdev, skb, qpn, consumer);
+	distribute_run(net, netdev, skb, &target);
 }
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
@@ -399,11 +421,17 @@ static struct pernet_operations roce_net_ops = {
 	.size = sizeof(struct roce_net),
 };
 
+/**
+ * roce_receive_init() - let each namespace have sockets
+ *
+ * Return: 0 or a negative errno.
+ */
 int roce_receive_init(void)
 {
 	return register_pernet_subsys(&roce_net_ops);
 }
 
+/** roce_receive_exit() - undo roce_receive_init() */
 void roce_receive_exit(void)
 {
 	unregister_pernet_subsys(&roce_net_ops);

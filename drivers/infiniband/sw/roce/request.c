@@ -92,7 +92,7 @@ static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode
 {
 	/* Not all kernels have them, so they are no cases. */
 	if (opcode == IB_WR_FLUSH || opcode == IB_WR_ATOMIC_WRITE)
-		return ROCE_HAVE_FLUSH && roce_qp_is_reliable(qp);
+		return ROCE_COMPAT_HAS_FLUSH && roce_qp_is_reliable(qp);
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
@@ -208,13 +208,46 @@ static enum ib_wc_status copy_atomic_write(const struct roce_qp *qp,
 	return IB_WC_SUCCESS;
 }
 
+static enum ib_wc_status copy_program_inline(const struct roce_qp *qp,
+					     const struct rxe_send_wqe *wqe,
+					     const struct rxe_send_wqe *shared,
+					     struct roce_request *request)
+{
+	request->sges = 0;
+	if (wqe->dma.length > qp->cap.max_inline_data)
+		return IB_WC_LOC_LEN_ERR;
+	roce_ring_copy(request->inline_data, shared->dma.inline_data,
+		       wqe->dma.length);
+	request->length = wqe->dma.length;
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status copy_program_sges(const struct roce_qp *qp,
+					   const struct rxe_send_wqe *wqe,
+					   const struct rxe_send_wqe *shared,
+					   struct roce_request *request)
+{
+	u64 length;
+
+	request->sges = wqe->dma.num_sge;
+	if (request->sges > qp->cap.max_send_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
+	roce_ring_copy(request->sge, shared->dma.sge,
+		       request->sges * sizeof(struct ib_sge));
+	length = sge_length(request->sge, request->sges);
+	if (length > ROCE_MAX_MESSAGE)
+		return IB_WC_LOC_LEN_ERR;
+	request->length = length;
+	return IB_WC_SUCCESS;
+}
+
 /* Copy what a program wrote into its ring, and look at the copy only. */
 static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 				  const struct rxe_send_wqe *shared,
 				  struct roce_request *request)
 {
 	struct rxe_send_wqe wqe;
-	u64 length;
 
 	roce_ring_copy(&wqe, shared, sizeof(wqe));
 
@@ -223,7 +256,6 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	request->flags = wqe.wr.send_flags & USER_SEND_FLAGS;
 	if (roce_qp_is_datagram(qp)) {
 		request->immediate = wqe.wr.ex.imm_data;
-		request->av = NULL;
 		request->ah_number = wqe.wr.wr.ud.ah_num;
 		request->remote_qpn = wqe.wr.wr.ud.remote_qpn;
 		request->remote_qkey = wqe.wr.wr.ud.remote_qkey;
@@ -236,28 +268,9 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 		return copy_flush(&wqe, request);
 	if (request->opcode == IB_WR_ATOMIC_WRITE)
 		return copy_atomic_write(qp, &wqe, shared, request);
-
-	if (request->flags & IB_SEND_INLINE) {
-		request->sges = 0;
-		if (wqe.dma.length > qp->cap.max_inline_data)
-			return IB_WC_LOC_LEN_ERR;
-		roce_ring_copy(request->inline_data, shared->dma.inline_data,
-			       wqe.dma.length);
-		request->length = wqe.dma.length;
-		return IB_WC_SUCCESS;
-	}
-
-	request->sges = wqe.dma.num_sge;
-	if (request->sges > qp->cap.max_send_sge)
-		return IB_WC_LOC_QP_OP_ERR;
-	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
-	roce_ring_copy(request->sge, shared->dma.sge,
-		       request->sges * sizeof(struct ib_sge));
-	length = sge_length(request->sge, request->sges);
-	if (length > ROCE_MAX_MESSAGE)
-		return IB_WC_LOC_LEN_ERR;
-	request->length = length;
-	return IB_WC_SUCCESS;
+	if (request->flags & IB_SEND_INLINE)
+		return copy_program_inline(qp, &wqe, shared, request);
+	return copy_program_sges(qp, &wqe, shared, request);
 }
 
 static enum ib_wc_status check_request(const struct roce_qp *qp,

@@ -556,7 +556,7 @@ static enum ib_wc_status place_datagram(struct roce_qp *qp,
 static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
 			     const struct roce_packet *packet)
 {
-	bool ipv6 = ip_hdr(skb)->version == 6;
+	bool ipv6 = roce_is_ipv6(skb);
 	struct ib_wc wc = {
 		.opcode = IB_WC_RECV,
 		.byte_len = ROCE_GRH_SIZE + packet->payload,
@@ -689,9 +689,7 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 		container_of(timer, struct roce_responder, wait_timer);
 
 	WRITE_ONCE(responder->waiting, false);
-	rcu_read_lock();
 	roce_engine_run(&responder->engine);
-	rcu_read_unlock();
 	return HRTIMER_NORESTART;
 }
 

@@ -2,86 +2,8 @@
 #ifndef ROCE_TRAIN_H
 #define ROCE_TRAIN_H
 
-#include <linux/skbuff.h>
-
 #include "icrc.h"
-#include "roce.h"
-
-/**
- * struct roce_packet - one packet, its headers in host byte order
- * @info: what the opcode means
- * @opcode: of the BTH
- * @solicited: the solicited event bit
- * @ack_request: the AckReq bit
- * @becn: the BECN bit
- * @pad: bytes behind the payload, 0 to 3
- * @pkey: partition key
- * @qpn: destination QP
- * @psn: packet sequence number
- * @payload: bytes of payload
- * @qkey: of a DETH
- * @source_qpn: of a DETH
- * @flush: of a FETH, ROCE_FLUSH_*
- * @va: of a RETH or AtomicETH
- * @rkey: likewise
- * @length: of a RETH
- * @swap_add: of an AtomicETH
- * @compare: of an AtomicETH
- * @syndrome: of an AETH
- * @msn: of an AETH
- * @original: of an AtomicAckETH
- * @immediate: immediate data as it stands on the wire
- * @invalidate: R_Key of a send with invalidate
- * @skb: of a received packet, where its payload lies: the sk_buff of its run, or
- *	one of the chain
- * @index: of a received packet, its number in the datagram
- * @offset: of the payload in @skb
- *
- * A received packet is copied into this once; from then on only the copy is
- * looked at. A packet to be sent is described by it. Fields of headers that
- * the opcode does not have are not valid.
- */
-struct roce_packet {
-	const struct roce_opcode_info *info;
-	u8 opcode;
-	bool solicited;
-	bool ack_request;
-	bool becn;
-	u8 pad;
-	u16 pkey;
-	u32 qpn;
-	u32 psn;
-	u32 payload;
-	u32 qkey;
-	u32 source_qpn;
-	u32 flush;
-	u64 va;
-	u32 rkey;
-	u32 length;
-	u64 swap_add;
-	u64 compare;
-	u8 syndrome;
-	u32 msn;
-	u64 original;
-	__be32 immediate;
-	u32 invalidate;
-	const struct sk_buff *skb;
-	u32 index;
-	unsigned int offset;
-};
-
-/** roce_packet_pad() - pad bytes behind @payload bytes */
-static inline u8 roce_packet_pad(u32 payload)
-{
-	return -payload & 3;
-}
-
-/** roce_packet_size() - bytes from BTH to ICRC of a packet */
-static inline u32 roce_packet_size(const struct roce_packet *packet)
-{
-	return packet->info->header_length + packet->payload +
-	       roce_packet_pad(packet->payload) + ROCE_ICRC_SIZE;
-}
+#include "packet.h"
 
 /*
  * Limits of a train: what UDP segmentation takes (64 KiB with headers), and the
@@ -148,55 +70,8 @@ int roce_train_end_packet(struct roce_train *train,
 void roce_train_cancel_packet(struct roce_train *train);
 void roce_train_drop(struct roce_train *train);
 int roce_train_of_one(struct roce_train *train, const struct roce_av *av,
-		      u16 source_port, const struct roce_packet *packet);
+		      u16 source_port, const struct roce_packet *packet,
+		      const void *payload);
 struct sk_buff *roce_train_finish(struct roce_train *train);
-
-/**
- * struct roce_run - a run of received packets, in the control block of its sk_buff
- * @offset: of its first BTH in the sk_buff
- * @end: offset behind its last ICRC
- * @part: of a chain of sk_buffs, one that ends behind @offset; NULL at its end
- * @part_offset: where @part begins
- * @segment: bytes of each packet but the last one
- * @index: of its first packet in the datagram: what IPv4 identification counts
- * @vlan_id: of the VLAN device that it came through, 0xffff for none
- * @congestion: a switch marked it: ECN codepoint CE (RFC 3168)
- */
-struct roce_run {
-	u32 offset;
-	u32 end;
-	const struct sk_buff *part;
-	u32 part_offset;
-	u32 segment;
-	u32 index;
-	u16 vlan_id;
-	bool congestion;
-};
-
-static inline struct roce_run *roce_run(struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct roce_run) > sizeof(skb->cb));
-	return (struct roce_run *)skb->cb;
-}
-
-/** roce_run_packets() - how many packets are left of a run; an empty one is one */
-static inline u32 roce_run_packets(struct sk_buff *skb)
-{
-	const struct roce_run *run = roce_run(skb);
-
-	return max(1u, DIV_ROUND_UP(run->end - run->offset, run->segment));
-}
-
-void roce_run_init(struct sk_buff *skb, u32 segment);
-const struct sk_buff *roce_run_part(const struct sk_buff *skb,
-				    struct roce_run *run, u32 size, u32 *offset);
-bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
-		   struct roce_packet *packet);
-void roce_packet_ip_headers(const struct sk_buff *skb,
-			    const struct roce_packet *packet,
-			    struct roce_ip_headers *headers);
-
-struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
-				 struct sk_buff *skb);
 
 #endif /* ROCE_TRAIN_H */

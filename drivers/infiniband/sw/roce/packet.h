@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_PACKET_H
+#define ROCE_PACKET_H
+
+#include <linux/skbuff.h>
+
+#include "roce_opcode.h"
+#include "roce_wire.h"
+
+/**
+ * struct roce_packet - one packet, its headers in host byte order
+ * @info: what the opcode means
+ * @opcode: of the BTH
+ * @solicited: the solicited event bit
+ * @ack_request: the AckReq bit
+ * @becn: the BECN bit
+ * @pad: bytes behind the payload, 0 to 3
+ * @pkey: partition key
+ * @qpn: destination QP
+ * @psn: packet sequence number
+ * @payload: bytes of payload
+ * @qkey: of a DETH
+ * @source_qpn: of a DETH
+ * @flush: of a FETH, ROCE_FLUSH_*
+ * @va: of a RETH or AtomicETH
+ * @rkey: likewise
+ * @length: of a RETH
+ * @swap_add: of an AtomicETH
+ * @compare: of an AtomicETH
+ * @syndrome: of an AETH
+ * @msn: of an AETH
+ * @original: of an AtomicAckETH
+ * @immediate: immediate data as it stands on the wire
+ * @invalidate: R_Key of a send with invalidate
+ * @skb: of a received packet, where its payload lies: the sk_buff of its run, or
+ *	one of the chain
+ * @index: of a received packet, its number in the datagram
+ * @offset: of the payload in @skb
+ *
+ * A received packet is copied into this once; from then on only the copy is
+ * looked at. A packet to be sent is described by it. Fields of headers that
+ * the opcode does not have are not valid.
+ */
+struct roce_packet {
+	const struct roce_opcode_info *info;
+	u8 opcode;
+	bool solicited;
+	bool ack_request;
+	bool becn;
+	u8 pad;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u32 payload;
+	u32 qkey;
+	u32 source_qpn;
+	u32 flush;
+	u64 va;
+	u32 rkey;
+	u32 length;
+	u64 swap_add;
+	u64 compare;
+	u8 syndrome;
+	u32 msn;
+	u64 original;
+	__be32 immediate;
+	u32 invalidate;
+	const struct sk_buff *skb;
+	u32 index;
+	unsigned int offset;
+};
+
+/** roce_packet_pad() - pad bytes behind @payload bytes */
+static inline u8 roce_packet_pad(u32 payload)
+{
+	return -payload & 3;
+}
+
+/** roce_packet_size() - bytes from BTH to ICRC of a packet */
+static inline u32 roce_packet_size(const struct roce_packet *packet)
+{
+	return packet->info->header_length + packet->payload +
+	       roce_packet_pad(packet->payload) + ROCE_ICRC_SIZE;
+}
+
+#endif /* ROCE_PACKET_H */
