@@ -117,14 +117,16 @@ static void run_as_owner(struct roce_engine *engine)
 
 /**
  * roce_engine_run() - let the engine do what there is to do
- * @engine: of a QP that cannot go away: RCU read side, or a verb on it
+ * @engine: of a QP that cannot go away: who destroys it waits for the caller
  *
  * Softirq context, or process context with BH disabled.
  */
 void roce_engine_run(struct roce_engine *engine)
 {
+	rcu_read_lock();
 	if (own(engine))
 		run_as_owner(engine);
+	rcu_read_unlock();
 }
 
 /**
@@ -177,9 +179,7 @@ static void run_continuation(struct roce_bh *bh)
 		engine->budget = ENGINE_BUDGET;
 	spin_unlock_bh(&engine->lock);
 
-	rcu_read_lock();
 	roce_engine_run(engine);
-	rcu_read_unlock();
 }
 
 /**

@@ -33,7 +33,7 @@ struct roce_engine_ops {
  * @yielded: the budget was used up; until @continuation runs, nobody but the
  *	control path becomes the owner
  * @budget: bytes until the next yield; the owner's
- * @continuation: runs the engine when a budget was exhausted
+ * @continuation: runs the engine soon, in softirq: see roce_engine_schedule()
  * @turn: among those who wait until less is in the queues of this host
  *
  * An engine runs to completion on the CPU that gave it something to do: a

@@ -606,11 +606,9 @@ static bool accepts_sends(const struct roce_qp *qp)
 static void run_doorbell(struct roce_qp *qp)
 {
 	local_bh_disable();
-	rcu_read_lock();
 	roce_engine_run(&qp->requester.engine);
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		roce_engine_run(&qp->responder.engine);
-	rcu_read_unlock();
 	local_bh_enable();
 }
 

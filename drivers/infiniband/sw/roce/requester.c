@@ -723,9 +723,7 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 	struct roce_requester *requester =
 		container_of(timer, struct roce_requester, wait_timer);
 
-	rcu_read_lock();
 	roce_engine_run(&requester->engine);
-	rcu_read_unlock();
 	return HRTIMER_NORESTART;
 }
 

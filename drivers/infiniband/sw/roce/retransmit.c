@@ -155,9 +155,7 @@ static void ack_timer_fired(struct timer_list *timer)
 	struct roce_requester *requester =
 		timer_container_of(requester, timer, ack_timer);
 
-	rcu_read_lock();
 	roce_engine_run(&requester->engine);
-	rcu_read_unlock();
 }
 
 /**
