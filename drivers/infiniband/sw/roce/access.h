@@ -11,7 +11,8 @@
  * @key: L_Key of a scatter/gather element, or R_Key of a packet
  * @rights: IB_ACCESS_* flags that it takes, 0 to read locally
  * @address: of the first byte
- * @length: bytes; key and address do not count if there are none
+ * @length: bytes; without any, key and address do not count, but for a FLUSH,
+ *	which means all that the key stands for
  */
 struct roce_access {
 	struct roce_pd *pd;

@@ -97,7 +97,8 @@ enum roce_cc_loss {
  *	returns how many
  *
  * Time is in nanoseconds and does not go back. All functions are optional and
- * must be short. They are called in softirq context, one at a time for a flow.
+ * must be short. They are called with BH disabled and a spinlock held, in softirq
+ * or process context, one at a time for a flow.
  */
 struct roce_cc_ops {
 	const char *name;

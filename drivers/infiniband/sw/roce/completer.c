@@ -12,7 +12,7 @@
 #include "qp.h"
 #include "trace.h"
 
-/* The oldest request, if it was sent, at least in part */
+/* The oldest request that is not over, NULL if there is none */
 static struct roce_request *oldest_request(const struct roce_requester *requester)
 {
 	if (requester->completed == requester->fetched)

@@ -230,17 +230,24 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 		if (copy)
 			roce_receive_run(qp, &qp->responder.engine, copy);
 		else
-			roce_count_add(qp, rx_dropped_no_memory,
-				       roce_run_packets(skb));
+			roce_drop_run(qp->dev, READ_ONCE(qp->counters),
+				      skb_get(skb),
+				      ROCE_COUNTER_rx_dropped_no_memory);
 	}
 	consume_skb(skb);
 }
 
+/**
+ * roce_mcast_init() - set up the table of attachments
+ *
+ * Return: 0 or a negative errno.
+ */
 int roce_mcast_init(void)
 {
 	return rhltable_init(&attachments, &by_group);
 }
 
+/** roce_mcast_exit() - undo roce_mcast_init() */
 void roce_mcast_exit(void)
 {
 	rhltable_destroy(&attachments);

@@ -304,7 +304,7 @@ bool roce_flow_notified(struct roce_qp *qp)
  * @qp: the QP
  * @loss: how that was noticed
  *
- * Softirq context. A network that does not mark must not collapse either.
+ * BH disabled. A network that does not mark must not collapse either.
  */
 void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss)
 {

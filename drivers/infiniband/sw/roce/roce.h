@@ -182,6 +182,7 @@ static inline struct roce_ah *to_roce_ah(struct ib_ah *ibah)
 /**
  * struct roce_cq - completion queue
  * @ibcq: what the RDMA core knows of it
+ * @resize_lock: only its holder exchanges @ring
  * @lock: guards all that follows
  * @ring: of ib_uverbs_wc for a user program, of ib_wc for the kernel
  * @notify: IB_CQ_NEXT_COMP or IB_CQ_SOLICITED while armed, else 0
@@ -190,7 +191,7 @@ static inline struct roce_ah *to_roce_ah(struct ib_ah *ibah)
  */
 struct roce_cq {
 	struct ib_cq ibcq;
-	struct mutex resize_lock; /* only its holder exchanges the ring */
+	struct mutex resize_lock; /* of exchanges of the ring */
 	spinlock_t lock; /* of the rest */
 	struct roce_ring ring;
 	enum ib_cq_notify_flags notify;
@@ -224,6 +225,7 @@ struct roce_receive {
 /**
  * struct roce_srq - shared receive queue
  * @ibsrq: what the RDMA core knows of it
+ * @modify_lock: only its holder exchanges @ring
  * @lock: guards all that follows
  * @ring: of receives, which QPs on any CPU take
  * @max_sges: of a receive
@@ -232,7 +234,7 @@ struct roce_receive {
  */
 struct roce_srq {
 	struct ib_srq ibsrq;
-	struct mutex modify_lock; /* only its holder exchanges the ring */
+	struct mutex modify_lock; /* of exchanges of the ring */
 	spinlock_t lock; /* of the rest */
 	struct roce_ring ring;
 	u32 max_sges;
@@ -309,7 +311,10 @@ void roce_devices_remove(struct roce_device *dev);
 struct roce_device *roce_device_find_by_address(struct net *net,
 						const struct in6_addr *address);
 
-/* pd.c, ah.c, cq.c, srq.c, mr.c, qp.c, mcast.c: the verbs, see the table in verbs.c */
+/*
+ * pd.c, ah.c, cq.c, srq.c, qp.c, receive_queue.c, mcast.c: the verbs, see the table
+ * in verbs.c
+ */
 int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
 void roce_dealloc_ucontext(struct ib_ucontext *context);
 void roce_disassociate_ucontext(struct ib_ucontext *context);

@@ -45,14 +45,16 @@ const struct ib_device_ops roce_device_ops = {
 	.driver_id		= RDMA_DRIVER_RXE,
 	.uverbs_abi_ver		= 2,
 
-	/* device.c */
-	.dealloc_driver		= roce_device_free,
+	/* above */
 	.get_dev_fw_str		= roce_get_dev_fw_str,
 	.get_link_layer		= roce_get_link_layer,
-	.get_netdev		= roce_get_netdev,
 	.get_port_immutable	= roce_get_port_immutable,
-	.query_device		= roce_query_device,
 	.query_pkey		= roce_query_pkey,
+
+	/* device.c */
+	.dealloc_driver		= roce_device_free,
+	.get_netdev		= roce_get_netdev,
+	.query_device		= roce_query_device,
 	.query_port		= roce_query_port,
 
 	/* sysfs.c */
@@ -124,9 +126,11 @@ const struct ib_device_ops roce_device_ops = {
 	.create_qp		= roce_create_qp,
 	.destroy_qp		= roce_destroy_qp,
 	.modify_qp		= roce_modify_qp,
-	.post_recv		= roce_post_recv,
 	.post_send		= roce_post_send,
 	.query_qp		= roce_query_qp,
+
+	/* receive_queue.c */
+	.post_recv		= roce_post_recv,
 
 	/* mcast.c */
 	.attach_mcast		= roce_attach_mcast,
