@@ -356,11 +356,7 @@ struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
 	int err;
 
 	local_bh_disable();
-	err = roce_train_open(&train, av, source_port, packet->psn,
-			      roce_packet_size(packet)) ?:
-	      roce_train_begin_packet(&train, packet) ?:
-	      roce_train_append(&train, payload, packet->payload) ?:
-	      roce_train_end_packet(&train, packet);
+	err = roce_train_of_one(&train, av, source_port, packet, payload);
 	if (!err)
 		skb = roce_train_finish(&train);
 	local_bh_enable();

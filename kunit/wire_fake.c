@@ -399,23 +399,6 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 			roce_post_recv(&end->qp->ibqp, &wr, &bad));
 }
 
-static int build(struct wire_end *end, const struct roce_packet *packet,
-		 const u8 *payload, struct roce_train *train)
-{
-	int err;
-
-	err = roce_train_open(train, &end->qp->av, end->qp->source_port,
-			      packet->psn, roce_packet_size(packet));
-	if (err)
-		return err;
-	err = roce_train_begin_packet(train, packet) ?:
-	      roce_train_append(train, payload, packet->payload) ?:
-	      roce_train_end_packet(train, packet);
-	if (err)
-		roce_train_drop(train);
-	return err;
-}
-
 /**
  * wire_inject() - send a packet that the QP would not send
  * @end: in whose name
@@ -434,7 +417,8 @@ int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 	full.info = roce_opcode_info(full.opcode);
 	full.qpn = end->peer->qp->ibqp.qp_num;
 	local_bh_disable();
-	err = build(end, &full, payload, &train);
+	err = roce_train_of_one(&train, &end->qp->av, end->qp->source_port,
+				&full, payload);
 	if (!err)
 		err = take_train(end->qp, &end->qp->av, &train);
 	local_bh_enable();
