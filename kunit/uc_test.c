@@ -307,6 +307,60 @@ static void a_local_error_stops_the_send_queue_only(struct kunit *test)
 	wire_expect(wire, wire->ends[1].recv_cq, 11, IB_WC_SUCCESS);
 }
 
+/* More than is flushed in one go; the program says RTS before the rest is. */
+static void a_send_queue_goes_on_while_it_is_being_flushed(struct kunit *test)
+{
+	struct wire_op bad = {
+		.opcode = IB_WR_SEND, .wr_id = 0, .length = 8, .bad_lkey = true,
+	};
+	struct wire_op op = { .opcode = IB_WR_SEND, .length = 8 };
+	struct wire *wire = new_wire(test);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_engine *engine = &a->qp->requester.engine;
+	u32 flushed, i;
+
+	KUNIT_EXPECT_EQ(test, wire_post(a, &bad), 0);
+	wire_expect(wire, a->send_cq, 0, IB_WC_LOC_PROT_ERR);
+	roce_engine_claim(engine);
+	for (op.wr_id = 1; op.wr_id <= 100; op.wr_id++)
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+	local_bh_disable();
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, engine->ops->advance(engine));
+	rcu_read_unlock();
+	local_bh_enable();
+	flushed = a->qp->requester.completed - 1;
+	KUNIT_EXPECT_LT(test, flushed, 100);
+	/* What modify_qp does with a claimed engine */
+	WRITE_ONCE(a->qp->state, IB_QPS_RTS);
+	roce_engine_release(engine);
+	for (i = 1; i <= 100; i++)
+		wire_expect(wire, a->send_cq, i, i <= flushed ?
+			    IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, a->sent, 100 - flushed);
+}
+
+/* Those that follow may fail without ever being sent. */
+static void messages_that_left_are_over_though_their_train_did_not(struct kunit *test)
+{
+	struct wire_op op = { .opcode = IB_WR_RDMA_WRITE, .length = 8 };
+	struct wire *wire = new_wire(test);
+	struct wire_end *a = &wire->ends[0];
+	struct ib_wc wc[4];
+
+	local_bh_disable();
+	for (op.wr_id = 0; op.wr_id < 4; op.wr_id++)
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+	a->room = 2;
+	wire_start(wire);
+	a->refuse = 20;
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, 2, roce_poll_cq(&a->send_cq->ibcq, 4, wc));
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, a->sent, 4);
+}
+
 static void what_needs_an_answer_cannot_be_posted(struct kunit *test)
 {
 	static const enum ib_wr_opcode opcodes[] = {
@@ -339,6 +393,8 @@ static struct kunit_case uc_cases[] = {
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_loses_what_is_sent),
 	KUNIT_CASE(a_local_error_stops_the_send_queue_only),
+	KUNIT_CASE(a_send_queue_goes_on_while_it_is_being_flushed),
+	KUNIT_CASE(messages_that_left_are_over_though_their_train_did_not),
 	KUNIT_CASE(what_needs_an_answer_cannot_be_posted),
 	{}
 };

@@ -419,16 +419,19 @@ void roce_requester_complete_local(struct roce_qp *qp)
 	}
 }
 
-/* True if there is more: a program can post as fast as this flushes. */
+/*
+ * What was fetched, and up to @budget requests more: a program can post as fast as
+ * this flushes. True if there may be others. Sending can go on behind it.
+ */
 static bool flush(struct roce_qp *qp, u32 budget)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	while (requester->completed != requester->fetched ||
-	       roce_request_fetch(qp)) {
-		if (!budget--)
-			return true;
+	while (requester->completed != requester->fetched)
 		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+	while (budget && roce_request_fetch(qp)) {
+		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+		budget--;
 	}
 	requester->current_request = requester->fetched;
 	requester->psn = requester->next_psn;
@@ -436,7 +439,8 @@ static bool flush(struct roce_qp *qp, u32 budget)
 	requester->unacked_psn = requester->next_psn;
 	requester->window_psn = requester->next_psn;
 	requester->asked = 0;
-	return false;
+	requester->stalls = 0;
+	return !budget;
 }
 
 /**
@@ -456,7 +460,7 @@ void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
 	 * the error: what is posted by now has to be gone by then.
 	 */
 	if (!roce_qp_is_reliable(qp))
-		flush(qp, qp->requester.slot_mask);
+		flush(qp, qp->requester.slot_mask + 1);
 }
 
 /* Where the cursor is, and how far it ever was */
@@ -541,6 +545,16 @@ static void begin_round_trip(struct roce_requester *requester,
 	requester->timed_at = max(now, train->departure);
 }
 
+/* Unreliable messages are over when they are sent. */
+static void complete_sent(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	requester->unacked_psn = requester->psn;
+	while (requester->completed != requester->current_request)
+		roce_request_complete(qp, IB_WC_SUCCESS);
+}
+
 /*
  * Hand a train that begins at @place to the network. A netdev that takes no more
  * is no loss: the cursor goes back to what did not leave, and the engine waits.
@@ -568,6 +582,8 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	if (err == -EAGAIN && (requester->stalls++ < ROCE_MAX_STALLS ||
 			       roce_qp_is_reliable(qp))) {
 		return_to(requester, place, packets);
+		if (!roce_qp_is_reliable(qp))
+			complete_sent(qp);
 		stall(qp, err);
 		return false;
 	}
@@ -577,12 +593,8 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	requester->company_awaited = false;
 	if (timed)
 		begin_round_trip(requester, train, place, now);
-	/* Unreliable messages are over when they are sent. */
-	if (!roce_qp_is_reliable(qp)) {
-		requester->unacked_psn = requester->psn;
-		while (requester->completed != requester->current_request)
-			roce_request_complete(qp, IB_WC_SUCCESS);
-	}
+	if (!roce_qp_is_reliable(qp))
+		complete_sent(qp);
 	return true;
 }
 
