@@ -603,6 +603,70 @@ static void a_netdev_that_gets_full_amid_a_train_is_waited_for(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, PACKETS);
 }
 
+/* The acknowledgment comes while what it is for waits to be sent again. */
+static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet ack = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.psn = roce_psn_add(a->qp->attr.sq_psn, PACKETS - 1),
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, .msn = 1,
+	};
+	unsigned long end = jiffies + 5 * HZ;
+	u64 timeouts;
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	b->cut = true;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	a->refuse = U32_MAX;
+	while (!SEEN(a, tx_stalled_queue) && time_before(jiffies, end))
+		wire_run(wire);
+	KUNIT_EXPECT_GE(test, SEEN(a, tx_stalled_queue), 1);
+	b->cut = false;
+	KUNIT_ASSERT_EQ(test, wire_inject(b, &ack, NULL), 0);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	a->refuse = 0;
+	KUNIT_EXPECT_EQ(test, a->qp->requester.stalls, 0);
+
+	timeouts = SEEN(a, local_ack_timeout_err);
+	msleep(400);
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), timeouts);
+	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_RTS);
+}
+
+/* The packet comes after all while the NAK for it waits for the netdev. */
+static void a_nak_for_what_has_come_meanwhile_is_not_sent(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	unsigned long end = jiffies + 5 * HZ;
+	const struct wire_record *answer;
+	struct roce_packet last = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_LAST, .payload = 8,
+		.psn = roce_psn_add(a->qp->attr.sq_psn, 1), .ack_request = true,
+	};
+	struct roce_packet first = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_FIRST, .payload = MTU,
+		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
+		.va = (uintptr_t)b->memory, .length = MTU + 8,
+	};
+
+	b->refuse = 20;
+	KUNIT_ASSERT_EQ(test, wire_inject(a, &last, a->memory), 0);
+	KUNIT_ASSERT_EQ(test, wire_inject(a, &first, a->memory), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+	while (!b->sent && time_before(jiffies, end))
+		wire_run(wire);
+	answer = wire_find(wire, 1, ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE, 0);
+	KUNIT_ASSERT_NOT_NULL(test, answer);
+	KUNIT_EXPECT_EQ(test, answer->syndrome, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS);
+	KUNIT_EXPECT_EQ(test, answer->psn, a->qp->attr.sq_psn);
+}
+
 /* --- Trains of READs --- */
 
 static void post_reads(struct wire *wire, u32 reads, u32 length)
@@ -853,6 +917,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_gets_full_amid_a_train_is_waited_for),
+	KUNIT_CASE(a_stall_ends_with_what_had_to_be_sent),
+	KUNIT_CASE(a_nak_for_what_has_come_meanwhile_is_not_sent),
 	KUNIT_CASE(reads_that_are_posted_together_travel_together),
 	KUNIT_CASE(short_reads_are_answered_in_one_train),
 	KUNIT_CASE(what_did_not_leave_of_a_train_of_reads_follows),

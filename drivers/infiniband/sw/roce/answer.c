@@ -22,12 +22,8 @@ static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
 	responder->ack_psn = psn;
 }
 
-/**
- * roce_answer_acknowledge() - owe an acknowledgment
- * @qp: its responder is owned by the caller
- * @psn: of the last packet that it is for
- */
-void roce_answer_acknowledge(struct roce_qp *qp, u32 psn)
+/* @psn: of the last packet that it is for */
+static void acknowledge(struct roce_qp *qp, u32 psn)
 {
 	owe_answer(&qp->responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
 }
@@ -36,6 +32,20 @@ static bool owes_nak(const struct roce_responder *responder)
 {
 	return responder->ack_due &&
 	       (responder->ack_syndrome & ROCE_AETH_KIND_MASK) != ROCE_AETH_ACK;
+}
+
+/**
+ * roce_answer_executed() - acknowledge the expected packet, if need be
+ * @qp: of type RC; its responder is owned by the caller
+ * @packet: was executed, and has no response
+ *
+ * It is if that was asked for, or if a NAK for it still waits to be sent: its
+ * requester must not go back to it any more.
+ */
+void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	if (packet->ack_request || owes_nak(&qp->responder))
+		acknowledge(qp, packet->psn);
 }
 
 /**
@@ -139,9 +149,11 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 	responder->msn = roce_psn_add(responder->msn, 1);
 	responder->repeat_psn = roce_psn_add(new->psn, new->packets);
 	owe_responses(qp, new, packet);
-	/* The response acknowledges all that is before it. */
-	if (!owes_nak(responder))
-		responder->ack_due = false;
+	/*
+	 * The response acknowledges all that is before it, and a NAK that still
+	 * waits to be sent was for this very packet.
+	 */
+	responder->ack_due = false;
 }
 
 /*
@@ -239,8 +251,7 @@ void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 	if (packet->info->flags & ROCE_HAS_RESPONSE)
 		repeat_responses(qp, packet);
 	else if (!owes_nak(responder))
-		roce_answer_acknowledge(qp, last_to_acknowledge(responder,
-								packet->psn));
+		acknowledge(qp, last_to_acknowledge(responder, packet->psn));
 }
 
 /* Send nothing for a while. */

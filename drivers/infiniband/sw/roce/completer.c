@@ -34,6 +34,7 @@ static void pull_cursor(struct roce_requester *requester)
 	if (roce_psn_diff(requester->unacked_psn, requester->psn) <= 0)
 		return;
 	requester->psn = requester->unacked_psn;
+	requester->stalls = 0;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->current_request = requester->completed;
 }

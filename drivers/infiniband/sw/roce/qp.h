@@ -508,7 +508,7 @@ u32 roce_answer_packets(const struct roce_qp *qp,
 bool roce_answer_has_room(const struct roce_qp *qp);
 void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 			 u64 original);
-void roce_answer_acknowledge(struct roce_qp *qp, u32 psn);
+void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet);
 void roce_answer_nak(struct roce_qp *qp, u8 syndrome);
 void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet);
 bool roce_answer_send(struct roce_qp *qp);

@@ -390,8 +390,8 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 			     flags & (ROCE_IS_SEND | ROCE_IS_WRITE);
 	if (flags & ROCE_IS_LAST)
 		responder->msn = roce_psn_add(responder->msn, 1);
-	if (packet->ack_request && roce_qp_is_reliable(qp))
-		roce_answer_acknowledge(qp, packet->psn);
+	if (roce_qp_is_reliable(qp))
+		roce_answer_executed(qp, packet);
 }
 
 static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)

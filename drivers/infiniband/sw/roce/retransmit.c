@@ -125,7 +125,8 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (!roce_in_flight(requester) && !requester->stalls)
+	if (requester->completed == requester->fetched ||
+	    (!roce_in_flight(requester) && !requester->stalls))
 		return;
 	if (!qp->attr.timeout || time_before(jiffies, requester->ack_deadline) ||
 	    roce_requester_is_waiting(requester))
