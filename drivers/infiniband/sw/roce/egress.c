@@ -86,8 +86,8 @@ static void look_for_progress(struct roce_egress *egress)
 }
 
 /*
- * Under the lock. Whose turn has come may join another line, on another CPU, as
- * soon as it is not in this one. It goes away only after an RCU grace period.
+ * Under the lock. Whose turn has come asks on any CPU as soon as it is not in the
+ * line; if it is destroyed then, roce_turn_cancel() waits for the lock.
  */
 static void grant(struct roce_egress *egress, u32 turns)
 {
@@ -133,6 +133,13 @@ static void begin_to_tick(struct roce_egress *egress)
 static void wait_in_line(struct roce_egress *egress, struct roce_turn *turn,
 			 bool first)
 {
+	struct roce_egress *before = turn->egress;
+
+	/* Who has granted the turn there is done with it before it goes away. */
+	if (before && before != egress) {
+		spin_lock_bh(&before->lock);
+		spin_unlock_bh(&before->lock);
+	}
 	turn->egress = egress;
 	spin_lock_bh(&egress->lock);
 	if (list_empty(&egress->waiting))

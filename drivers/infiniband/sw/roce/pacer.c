@@ -353,7 +353,8 @@ void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt)
  * @qp: the QP
  * @view: to be filled in
  *
- * Any context but that of an interrupt.
+ * RCU read side, which keeps the names that @view points to: those of a module,
+ * perhaps. Any context but that of an interrupt.
  *
  * Return: false if the QP has no flow.
  */
@@ -362,10 +363,12 @@ bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view)
 	struct roce_flow *flow = &qp->flow;
 	const struct roce_cc_ops *ops;
 
-	if (!flow->algorithm)
-		return false;
-	ops = flow->algorithm->ops;
 	spin_lock_bh(&flow->lock);
+	if (!flow->algorithm) {
+		spin_unlock_bh(&flow->lock);
+		return false;
+	}
+	ops = flow->algorithm->ops;
 	*view = (struct roce_flow_view) {
 		.algorithm = ops->name,
 		.rate = min(flow->cc.rate, flow->cc.line_rate),
@@ -427,10 +430,15 @@ void roce_flow_start(struct roce_qp *qp)
 
 /**
  * roce_flow_destroy() - let go of the algorithm
- * @qp: nobody uses it any more
+ * @qp: nobody uses it any more; operators may still look
  */
 void roce_flow_destroy(struct roce_qp *qp)
 {
-	if (qp->flow.algorithm)
-		roce_cc_put(qp->flow.algorithm);
+	const struct roce_cc_parameters *algorithm = qp->flow.algorithm;
+
+	spin_lock_bh(&qp->flow.lock);
+	qp->flow.algorithm = NULL;
+	spin_unlock_bh(&qp->flow.lock);
+	if (algorithm)
+		roce_cc_put(algorithm);
 }

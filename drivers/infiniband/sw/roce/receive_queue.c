@@ -160,7 +160,8 @@ int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 				bad_wr);
 	spin_unlock_irqrestore(&responder->post_lock, flags);
 
-	/* To be flushed at once. */
+	/* Who enters the error state meanwhile sees the receive, or is seen here. */
+	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		roce_engine_schedule(&responder->engine);
 	return err;

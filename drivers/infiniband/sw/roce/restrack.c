@@ -43,19 +43,24 @@ static int put_flow(struct sk_buff *msg, struct roce_qp *qp)
 {
 	struct roce_flow_view flow;
 	struct roce_detail details[4];
+	int err;
 
-	if (!roce_flow_look(qp, &flow))
+	rcu_read_lock();
+	if (!roce_flow_look(qp, &flow)) {
+		rcu_read_unlock();
 		return 0;
-
+	}
 	details[0] = (struct roce_detail) { "cc_limited", flow.limited };
 	details[1] = (struct roce_detail) { "cc_rate", flow.rate };
 	details[2] = (struct roce_detail) { "cc_cnps_sent", flow.cnps_sent };
 	details[3] = (struct roce_detail) {
 		"cc_cnps_handled", flow.cnps_handled
 	};
-	return rdma_nl_put_driver_string(msg, "cc_algorithm", flow.algorithm) ?:
-	       put_numbers(msg, details, ARRAY_SIZE(details)) ?:
-	       put_numbers(msg, flow.detail, flow.details);
+	err = rdma_nl_put_driver_string(msg, "cc_algorithm", flow.algorithm) ?:
+	      put_numbers(msg, details, ARRAY_SIZE(details)) ?:
+	      put_numbers(msg, flow.detail, flow.details);
+	rcu_read_unlock();
+	return err;
 }
 
 /**
