@@ -5,6 +5,8 @@
 #include "icrc.h"
 #include "packet.h"
 
+struct roce_av;
+
 /*
  * Limits of a train: what UDP segmentation takes (64 KiB with headers), and the
  * number of segments that receivers are used to.
