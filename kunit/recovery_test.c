@@ -842,6 +842,84 @@ static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kun
 	KUNIT_EXPECT_EQ(test, b->sent, 2 * PACKETS);
 }
 
+/* There is no timer to help. */
+static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet copy = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_FIRST, .payload = MTU,
+		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
+		.va = (uintptr_t)b->memory, .length = SIZE,
+	};
+
+	roce_engine_claim(&b->qp->responder.engine);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	post(wire, IB_WR_RDMA_READ, 2);
+	post(wire, IB_WR_RDMA_WRITE, 3);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &copy, a->memory), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+}
+
+static void modify(struct wire_end *end, enum ib_qp_state state,
+		   struct ib_qp_attr *attr, int mask)
+{
+	attr->qp_state = state;
+	wire_modify(end, attr, IB_QP_STATE | mask);
+}
+
+static void limits_that_change_in_sqd_hold_at_once(struct kunit *test)
+{
+	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a, *b;
+	struct wire *wire;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	setup.rnr_retry = 0;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	b = &wire->ends[1];
+	modify(a, IB_QPS_SQD, attr, 0);
+	attr->rnr_retry = 7;
+	modify(a, IB_QPS_SQD, attr, IB_QP_RNR_RETRY);
+	modify(a, IB_QPS_RTS, attr, 0);
+	post(wire, IB_WR_SEND, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_GE(test, SEEN(b, out_of_buffer), 1);
+	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_RTS);
+	wire_receive(b, 101, TARGET, SIZE);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+}
+
+/* It was fetched, and waits for its turn, when no more of them are allowed. */
+static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
+{
+	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a;
+	struct wire *wire;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	setup.reads = 1;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	post_reads(wire, 2, 100);
+	wire_start(wire);
+	modify(a, IB_QPS_SQD, attr, 0);
+	attr->max_rd_atomic = 0;
+	modify(a, IB_QPS_SQD, attr, IB_QP_MAX_QP_RD_ATOMIC);
+	modify(a, IB_QPS_RTS, attr, 0);
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 1, IB_WC_LOC_QP_OP_ERR);
+}
+
 /* Many requests, both ways, on a bad day */
 static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 {
@@ -928,6 +1006,9 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
 	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),
+	KUNIT_CASE(a_late_copy_does_not_cancel_an_acknowledgment),
+	KUNIT_CASE(limits_that_change_in_sqd_hold_at_once),
+	KUNIT_CASE(a_read_that_is_not_allowed_any_more_fails),
 	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
 	{}
 };

@@ -239,6 +239,15 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 		responder->ack_psn = last;
 }
 
+/* What is owed already may be for later packets: the network makes copies, too. */
+static void acknowledge_again(struct roce_qp *qp, u32 psn)
+{
+	const struct roce_responder *responder = &qp->responder;
+
+	if (!responder->ack_due || roce_psn_diff(psn, responder->ack_psn) > 0)
+		acknowledge(qp, psn);
+}
+
 /**
  * roce_answer_again() - a request came that was executed already
  * @qp: its responder is owned by the caller
@@ -251,7 +260,7 @@ void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 	if (packet->info->flags & ROCE_HAS_RESPONSE)
 		repeat_responses(qp, packet);
 	else if (!owes_nak(responder))
-		acknowledge(qp, last_to_acknowledge(responder, packet->psn));
+		acknowledge_again(qp, last_to_acknowledge(responder, packet->psn));
 }
 
 /* Send nothing for a while. */

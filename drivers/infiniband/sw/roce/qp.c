@@ -410,6 +410,8 @@ static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mas
 		to->path_mtu = attr->path_mtu;
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	}
+	if (mask & (IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
+		roce_retransmit_renew(qp);
 }
 
 static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
@@ -461,6 +463,8 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 	trace_roce_qp_state(qp, from, to);
 	if (to == IB_QPS_RTR)
 		start_to_receive(qp);
+	if (from == IB_QPS_RTR && to == IB_QPS_RTS)
+		roce_requester_start(qp);
 	/* Pairs with the acquire in roce_qp_can_receive(). */
 	smp_store_release(&qp->state, to);
 	switch (to) {
@@ -468,8 +472,6 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		forget_everything(qp);
 		break;
 	case IB_QPS_RTS:
-		if (from == IB_QPS_RTR)
-			roce_requester_start(qp);
 		qp->requester.draining = false;
 		break;
 	case IB_QPS_SQD:

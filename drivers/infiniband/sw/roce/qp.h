@@ -480,6 +480,7 @@ void roce_requester_stop(struct roce_qp *qp);
 
 /* retransmit.c */
 void roce_retransmit_expect_progress(struct roce_qp *qp);
+void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
 void roce_retransmit_progressed(struct roce_qp *qp);

@@ -453,14 +453,18 @@ static bool flush(struct roce_qp *qp, u32 budget)
  */
 void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
-	roce_request_complete(qp, status);
-	roce_qp_set_error(qp, roce_qp_is_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE);
+	if (roce_qp_is_reliable(qp)) {
+		roce_request_complete(qp, status);
+		roce_qp_set_error(qp, IB_QPS_ERR);
+		return;
+	}
 	/*
-	 * A program may bring an unreliable QP back to RTS as soon as it sees
-	 * the error: what is posted by now has to be gone by then.
+	 * A program may bring it back to RTS as soon as it sees the error: it must
+	 * find the state, and what is posted by now has to be gone by then.
 	 */
-	if (!roce_qp_is_reliable(qp))
-		flush(qp, qp->requester.slot_mask + 1);
+	roce_qp_set_error(qp, IB_QPS_SQE);
+	roce_request_complete(qp, status);
+	flush(qp, qp->requester.slot_mask + 1);
 }
 
 /* Where the cursor is, and how far it ever was */
@@ -617,8 +621,11 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_wait(qp, wait);
 		return false;
 	}
-	if (!roce_egress_take_turn(qp, &qp->requester.engine))
+	if (!roce_egress_take_turn(qp, &qp->requester.engine)) {
+		/* The netdev is not what it waits for now. */
+		qp->requester.stalls = 0;
 		return false;
+	}
 
 	describe_packet(qp, request, psns, &packet);
 	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
@@ -679,6 +686,10 @@ static bool send_next(struct roce_qp *qp)
 	request = request_at_cursor(qp);
 	if (!request)
 		return false;
+	/* It may have been 1 when the request was fetched. */
+	if (roce_request_has_response(request) && !qp->attr.max_rd_atomic &&
+	    !sent_before(requester))
+		request->status = IB_WC_LOC_QP_OP_ERR;
 	if (request->status != IB_WC_SUCCESS)
 		return fail_request(qp, request);
 	if (must_wait(qp, request))

@@ -51,6 +51,17 @@ void roce_retransmit_expect_progress(struct roce_qp *qp)
 }
 
 /**
+ * roce_retransmit_renew() - all retries again, and a whole timeout
+ * @qp: its requester is owned by the caller; attr is set
+ */
+void roce_retransmit_renew(struct roce_qp *qp)
+{
+	qp->requester.retries = qp->attr.retry_cnt;
+	qp->requester.rnr_retries = qp->attr.rnr_retry;
+	roce_retransmit_expect_progress(qp);
+}
+
+/**
  * roce_retransmit_go_back() - send again from the oldest unacknowledged packet on
  * @qp: its requester is owned by the caller
  */
@@ -61,7 +72,7 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->psn = requester->unacked_psn;
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
-	requester->recovering = true;
+	requester->recovering = awaits_response(requester);
 	/* It could not be told which of two copies was acknowledged. */
 	requester->timed_at = 0;
 	roce_retransmit_expect_progress(qp);
@@ -105,9 +116,7 @@ void roce_retransmit_progressed(struct roce_qp *qp)
 					MAX_WINDOW);
 		requester->window_psn = requester->limit_psn;
 	}
-	requester->retries = qp->attr.retry_cnt;
-	requester->rnr_retries = qp->attr.rnr_retry;
-	roce_retransmit_expect_progress(qp);
+	roce_retransmit_renew(qp);
 
 	while (requester->asked &&
 	       roce_psn_diff(*roce_asked_end(requester, 0),
@@ -179,8 +188,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 	requester->window = MAX_WINDOW;
 	requester->window_psn = qp->attr.sq_psn;
 	requester->recovering = false;
-	requester->retries = qp->attr.retry_cnt;
-	requester->rnr_retries = qp->attr.rnr_retry;
+	roce_retransmit_renew(qp);
 }
 
 /**
