@@ -313,6 +313,7 @@ struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,
 	entry->attr.device = &dev->ibdev;
 	entry->attr.port_num = 1;
 	entry->attr.gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	RCU_INIT_POINTER(entry->attr.ndev, init_net.loopback_dev);
 	parse_address(test, address, (struct in6_addr *)entry->attr.gid.raw);
 	return &entry->attr;
 }

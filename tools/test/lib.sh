@@ -720,12 +720,17 @@ check_services()
 	done
 }
 
-# background_traffic ARGS...: integrity_pair goes on, as process TRAFFIC, for
+# background_traffic [-4|-6] ARGS...: integrity_pair goes on, as process TRAFFIC, for
 # five minutes or what the arguments say. Its QPs retry for more than a second: there
 # are seven timeouts of 67 ms, and the later ones are longer.
 background_traffic()
 {
-	integrity_pair -4 --ops mix --sizes 5000 --qps 2 --flags bidir \
+	local family=-4
+
+	case ${1:-} in
+	-4 | -6) family=$1; shift ;;
+	esac
+	integrity_pair "$family" --ops mix --sizes 5000 --qps 2 --flags bidir \
 		--count 10000000 --bytes 4000m --seconds 300 "$@" >"$TMP/traffic" 2>&1 &
 	# shellcheck disable=SC2034 # for the caller
 	TRAFFIC=$!

@@ -136,7 +136,62 @@ a ip link set "$VETH_A" mtu "$MTU"
 is "and follows it up again" "1024 (3)" \
 	"$(a ibv_devinfo -d "$DEV_A" | sed -n 's/.*active_mtu:\s*//p')"
 
+# strays 4|6: RoCE packets that leave side A by its other interface
+strays() { a nft -j list counter inet strays "by$1" | grep -o '"packets": [0-9]*' | tr -dc 0-9; }
+
+# Side A has a default route elsewhere, and loses address and link of the one that
+# its QPs are connected through.
+goes_by_no_other_interface()
+{
+	local family=$1
+
+	a ip link add other type dummy
+	a ip addr add 10.98.0.1/24 dev other
+	a ip addr add fd00:98::1/64 dev other nodad
+	a ip link set other up
+	a ip route add default dev other
+	a ip -6 route add default dev other
+	a nft -f - <<-END
+		table inet strays {
+			counter by4 { }
+			counter by6 { }
+			chain out {
+				type filter hook postrouting priority 0;
+				oifname other udp dport 4791 meta nfproto ipv4 counter name by4
+				oifname other udp dport 4791 meta nfproto ipv6 counter name by6
+			}
+		}
+	END
+	find_gids "$family"
+	background_traffic "-$family"
+	a ip link set "$VETH_A" down
+	a ip addr flush dev "$VETH_A"
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	expect "packets that went elsewhere" 0 "$(strays "$family")"
+	a nft delete table inet strays
+	a ip link del other
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+}
+# A netdev that goes down loses its IPv6 addresses.
+b ip addr replace "$IP6_B/64" dev "$VETH_B" nodad
+check "IPv4 packets leave through the interface of their address or not at all" goes_by_no_other_interface 4
+check "and IPv6 packets" goes_by_no_other_interface 6
+check "and there is traffic again" wait_for works 6
+
 check "the peer's address is gone" breaks b ip addr del "$IP4_B/24" dev "$VETH_B"
 b ip addr add "$IP4_B/24" dev "$VETH_B"
 check "and serves again when it is back" works 4
+
+# --- what IPsec has to say -----------------------------------------------------------
+
+for family in 4 6; do
+	find_gids "$family"
+	to=IP${family}_A
+	b ip xfrm policy add dir out dst "${!to}" proto udp dport 4791 action block
+	refuse "an IPsec policy that forbids RoCE over IPv$family is obeyed" \
+		'transport retry counter exceeded' \
+		integrity_pair "-$family" --ops write --sizes 300 --count 7
+	b ip xfrm policy flush
+	check "and without it there is traffic" works "$family"
+done
 finish

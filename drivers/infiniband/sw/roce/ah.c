@@ -31,6 +31,23 @@ static void set_addresses(struct roce_av *av, const struct ib_global_route *grh)
 	av->ipv6 = !ipv6_addr_v4mapped(&av->source);
 }
 
+/* A VLAN on top of the device's netdev may have gone to another namespace. */
+static int set_interface(struct roce_av *av, const struct ib_gid_attr *source)
+{
+	const struct net *net = to_roce_device(source->device)->net;
+	const struct net_device *netdev;
+	int err = -EINVAL;
+
+	rcu_read_lock();
+	netdev = rcu_dereference(source->ndev);
+	if (netdev && net_eq(dev_net(netdev), net)) {
+		av->interface = netdev->ifindex;
+		err = 0;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
 /*
  * The DCB application table of the netdev may give a DSCP a priority; it is the
  * administrator's, and comes before the service level, which is a program's. Its
@@ -78,7 +95,8 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 	    ipv6_addr_any(&av->destination))
 		return -EINVAL;
 
-	err = dst_cache_init(&av->route, gfp);
+	err = set_interface(av, grh->sgid_attr) ?:
+	      dst_cache_init(&av->route, gfp);
 	if (err)
 		return err;
 

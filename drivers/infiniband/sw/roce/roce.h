@@ -40,7 +40,7 @@
 #define ROCE_MAX_INLINE		(ROCE_MAX_SGE * sizeof(struct ib_sge))
 #define ROCE_MAX_RD_ATOMIC	128
 #define ROCE_MAX_MESSAGE	0x80000000u
-#define ROCE_MAX_MR_SIZE	BIT_ULL(40)
+#define ROCE_MAX_MR_SIZE	BIT_ULL(39)	/* of 4 KiB pages kvmalloc() has room for */
 #define ROCE_MAX_FAST_PAGES	512
 #define ROCE_GID_TABLE_LENGTH	256
 
@@ -138,7 +138,9 @@ static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
 /**
  * struct roce_av - address vector: all that is needed to reach a peer
  * @pd: protection domain of the address handle, to be the QP's
- * @sgid_attr: our address, and the netdev (of a VLAN perhaps) that has it
+ * @sgid_attr: our address
+ * @interface: index of the netdev (of a VLAN perhaps) that had it when this was
+ *	made: packets leave through that one or not at all
  * @source: our address, IPv4 as ::ffff:a.b.c.d
  * @destination: the peer's, likewise
  * @ipv6: which of the two
@@ -153,6 +155,7 @@ static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
 struct roce_av {
 	struct ib_pd *pd;
 	const struct ib_gid_attr *sgid_attr;
+	int interface;
 	struct in6_addr source;
 	struct in6_addr destination;
 	bool ipv6;

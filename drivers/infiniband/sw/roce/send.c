@@ -28,21 +28,10 @@ u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn
 	return rdma_get_udp_sport(av->flow_label, local_qpn, remote_qpn);
 }
 
-/*
- * Out of the netdev that has our address, which may be a VLAN on top of the
- * device's. But traffic to ourselves goes through lo.
- */
+/* Traffic to ourselves goes through lo, else that of an address through its netdev. */
 static int output_interface(const struct roce_av *av, bool peer_is_local)
 {
-	const struct net_device *netdev;
-	int ifindex = 0;
-
-	if (peer_is_local)
-		return 0;
-	netdev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
-	if (!IS_ERR(netdev))
-		ifindex = netdev->ifindex;
-	return ifindex;
+	return peer_is_local ? 0 : av->interface;
 }
 
 static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av)
@@ -77,13 +66,19 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
 	};
 	struct dst_entry *dst;
 
-	dst = ip6_route_output(net, NULL, &flow);
+	/* To IPv6 an interface is a wish, unless it is told otherwise. */
+	dst = ip6_route_output_flags(net, NULL, &flow,
+				     local ? 0 : RT6_LOOKUP_F_IFACE);
 	if (dst->error) {
 		int err = dst->error;
 
 		dst_release(dst);
 		return ERR_PTR(err);
 	}
+	/* Nor does it ask for IPsec policies by itself. */
+	dst = xfrm_lookup_route(net, dst, flowi6_to_flowi(&flow), NULL, 0);
+	if (IS_ERR(dst))
+		return dst;
 	dst_cache_set_ip6(&av->route, dst, &flow.saddr);
 	return dst;
 }
