@@ -214,14 +214,20 @@ static struct roce_counters __percpu *find(const struct rdma_counter *counter)
  * roce_counter_update_stats() - the counter_update_stats verb: read all of it
  * @counter: with at least one QP bound, now or before; locked by the core
  *
+ * The core may let go of it meanwhile: roce_counter_dealloc() is not under the
+ * core's lock in all kernels.
+ *
  * Return: 0.
  */
 int roce_counter_update_stats(struct rdma_counter *counter)
 {
-	struct roce_counters __percpu *counters = find(counter);
+	struct roce_counters __percpu *counters;
 
+	xa_lock(counters_of_qps(counter));
+	counters = find(counter);
 	if (counters)
 		read_all(counters, counter->stats);
+	xa_unlock(counters_of_qps(counter));
 	return 0;
 }
 
@@ -281,17 +287,18 @@ int roce_counter_unbind_qp(struct ib_qp *ibqp)
 
 /**
  * roce_counter_dealloc() - the counter_dealloc verb
- * @counter: no QP is bound to it; the core has read it for the last time
+ * @counter: no QP is bound to it, or will be
  *
  * Return: 0.
  */
 int roce_counter_dealloc(struct rdma_counter *counter)
 {
 	struct roce_device *dev = to_roce_device(counter->device);
-	struct roce_counters __percpu *counters = find(counter);
+	struct roce_counters __percpu *counters;
 	int i;
 
 	xa_lock(&dev->qp_counters);
+	counters = find(counter);
 	__xa_erase(&dev->qp_counters, (unsigned long)counter);
 	for (i = 0; i < ROCE_COUNTER_COUNT; i++)
 		dev->past_qps.value[i] += sum_over_cpus(counters, i);
