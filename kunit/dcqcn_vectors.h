@@ -2222,6 +2222,36 @@ static const struct step dcqcn_steps[] = {
 	{ 645, SENT, 60000, 5305916250ull, 984106 },
 	{ 670, SENT, 60000, 5305916250ull, 968729 },
 	{ 695, SENT, 60000, 5305916250ull, 968729 },
+	{ 10, CNP, 0, 100000000ull, 1047552 },
+	{ 20, SENT, 60000, 100000000ull, 1047552 },
+	{ 45, SENT, 60000, 100000000ull, 1047552 },
+	{ 70, SENT, 60000, 100000000ull, 1047552 },
+	{ 95, SENT, 60000, 100000000ull, 1047552 },
+	{ 120, SENT, 60000, 100000000ull, 1031184 },
+	{ 145, SENT, 60000, 100000000ull, 1031184 },
+	{ 170, SENT, 60000, 100000000ull, 1031184 },
+	{ 195, SENT, 60000, 100000000ull, 1031184 },
+	{ 220, SENT, 60000, 100000000ull, 1031184 },
+	{ 245, SENT, 60000, 100000000ull, 1015072 },
+	{ 270, SENT, 60000, 100000000ull, 1015072 },
+	{ 295, SENT, 60000, 100000000ull, 1015072 },
+	{ 306, CNP, 0, 100000000ull, 1015072 },
+	{ 320, SENT, 60000, 100000000ull, 1015072 },
+	{ 345, SENT, 60000, 100000000ull, 1015595 },
+	{ 370, SENT, 60000, 100000000ull, 1015595 },
+	{ 395, SENT, 60000, 100000000ull, 1015595 },
+	{ 420, SENT, 60000, 100000000ull, 1015595 },
+	{ 445, SENT, 60000, 100000000ull, 999727 },
+	{ 470, SENT, 60000, 100000000ull, 999727 },
+	{ 495, SENT, 60000, 100000000ull, 999727 },
+	{ 520, SENT, 60000, 100000000ull, 999727 },
+	{ 545, SENT, 60000, 100000000ull, 984106 },
+	{ 570, SENT, 60000, 100000000ull, 984106 },
+	{ 595, SENT, 60000, 100000000ull, 984106 },
+	{ 620, SENT, 60000, 100000000ull, 984106 },
+	{ 645, SENT, 60000, 100000000ull, 984106 },
+	{ 670, SENT, 60000, 100000000ull, 968729 },
+	{ 695, SENT, 60000, 100000000ull, 968729 },
 	{ 10, CNP, 0, 4504394531ull, 1047552 },
 	{ 20, SENT, 60000, 4504394531ull, 1047552 },
 	{ 80, SENT, 60000, 4504394531ull, 1047552 },
@@ -4173,9 +4203,32 @@ static const struct scenario dcqcn_scenarios[] = {
 		}
 	},
 	{
+		"the first CNP sets no rate below the least one",
+		100000000000ull, 4154,
+		2221, 30, {
+			[DCQCN_CLAMP_TGT_RATE] = 1,
+			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
+			[DCQCN_RPG_TIME_RESET] = 300,
+			[DCQCN_RPG_BYTE_RESET] = 32767,
+			[DCQCN_RPG_THRESHOLD] = 1,
+			[DCQCN_RPG_MAX_RATE] = 0,
+			[DCQCN_RPG_AI_RATE] = 5,
+			[DCQCN_RPG_HAI_RATE] = 50,
+			[DCQCN_RPG_GD] = 11,
+			[DCQCN_RPG_MIN_DEC_FAC] = 50,
+			[DCQCN_RPG_MIN_RATE] = 100,
+			[DCQCN_RATE_TO_SET_ON_FIRST_CNP] = 10,
+			[DCQCN_DCE_TCP_G] = 1008,
+			[DCQCN_DCE_TCP_RTT] = 50,
+			[DCQCN_INITIAL_ALPHA_VALUE] = 1023,
+			[DCQCN_RATE_REDUCE_MONITOR_PERIOD] = 50,
+			[DCQCN_MIN_PACKETS_PER_PERIOD] = 10,
+		}
+	},
+	{
 		"the limit ends at the greatest rate",
 		100000000000ull, 4154,
-		2221, 101, {
+		2251, 101, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4198,7 +4251,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"a slow flow has longer periods",
 		10000000000ull, 4154,
-		2322, 225, {
+		2352, 225, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4221,7 +4274,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"a flow that sends nothing neither forgets nor grows",
 		10000000000ull, 4154,
-		2547, 22, {
+		2577, 22, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4244,7 +4297,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"a flow that was silent for a second begins anew",
 		10000000000ull, 4154,
-		2569, 22, {
+		2599, 22, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4267,7 +4320,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"800 Gbit/s",
 		800000000000ull, 4154,
-		2591, 228, {
+		2621, 228, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4290,7 +4343,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"100 Mbit/s",
 		100000000ull, 1090,
-		2819, 303, {
+		2849, 303, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4313,7 +4366,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"a slow line stretches all periods",
 		1000000000ull, 4154,
-		3122, 303, {
+		3152, 303, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4336,7 +4389,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"the greatest rate stands for the line",
 		100000000000ull, 4154,
-		3425, 227, {
+		3455, 227, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4359,7 +4412,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"a loss is the worst of CNPs",
 		100000000000ull, 4154,
-		3652, 74, {
+		3682, 74, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,
@@ -4382,7 +4435,7 @@ static const struct scenario dcqcn_scenarios[] = {
 	{
 		"nothing is recovered after a timeout",
 		100000000000ull, 4154,
-		3726, 74, {
+		3756, 74, {
 			[DCQCN_CLAMP_TGT_RATE] = 1,
 			[DCQCN_CLAMP_TGT_RATE_AFTER_TIME_INC] = 1,
 			[DCQCN_RPG_TIME_RESET] = 300,

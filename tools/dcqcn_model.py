@@ -101,7 +101,7 @@ class ReactionPoint:
             clamp = True
         if clamp:
             self.r_t = self.r_c
-        self.r_c = max(self.r_c * (1 - share), min(self.p["rpg_min_rate"] * MBIT, self.top()))
+        self.r_c = max(self.r_c * (1 - share), self.least())
         self.cut_period = self.new_period()
         self.cut_due = False
         self.restart()
@@ -151,10 +151,14 @@ class ReactionPoint:
         if self.limited and time - self.sent_at >= SILENCE:
             self.limited = False
 
+    def least(self):
+        return min(self.p["rpg_min_rate"] * MBIT, self.top())
+
     def begin(self):
         first = self.p["rate_to_set_on_first_cnp"] * MBIT
         self.limited = True
-        self.r_c = self.r_t = min(first, self.top()) if first else self.top()
+        rate = min(first, self.top()) if first else self.top()
+        self.r_c = self.r_t = max(rate, self.least())
         self.alpha = self.p["initial_alpha_value"] / 1024
         self.notified = self.cut_due = False
         self.sent_at = self.now
@@ -269,6 +273,9 @@ SCENARIOS = [
     ("no cut goes below the least rate", 10 * G, 1090, dict(rpg_min_rate=3000),
      steady(10, 800, 90) + sending(20, 900, 25, TRAIN)),
     ("the first CNP sets a rate", 100 * G, 4154, dict(rate_to_set_on_first_cnp=7000),
+     cnps(10, 306) + sending(20, 700, 25, TRAIN)),
+    ("the first CNP sets no rate below the least one", 100 * G, 4154,
+     dict(rate_to_set_on_first_cnp=10, rpg_min_rate=100),
      cnps(10, 306) + sending(20, 700, 25, TRAIN)),
     ("the limit ends at the greatest rate", 100 * G, 4154, dict(rpg_max_rate=9000),
      cnps(10) + sending(20, 6000, 60, TRAIN)),

@@ -328,7 +328,8 @@ static void become_limited(struct roce_cc_flow *flow, u64 now)
 	u64 rate = parameter(flow, DCQCN_RATE_TO_SET_ON_FIRST_CNP) * MBIT;
 	struct dcqcn *s = state(flow);
 
-	flow->rate = rate ? min(rate, release_rate(flow)) : release_rate(flow);
+	rate = rate ? min(rate, release_rate(flow)) : release_rate(flow);
+	flow->rate = max(rate, min_rate(flow));
 	s->target = flow->rate;
 	s->alpha = initial_alpha(flow);
 	s->notified = false;
