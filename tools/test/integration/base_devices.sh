@@ -107,6 +107,10 @@ address "$NS_A" macvlan "$IP4_A/24" "$IP6_A/64"
 address "$NS_B" vb "$IP4_B/24" "$IP6_B/64"
 VETH_A=macvlan VETH_B=vb
 link_pair
+# A macvlan passes multicast on when it gets to it: neighbour discovery may take more
+# than the second after which the core does not find a peer.
+check "a macvlan: peers find each other" \
+	wait_for integrity_pair -6 --ops write --sizes 8 --count 7
 moves "a macvlan"
 
 refuse "a loopback device cannot have a link" "not supported" \
