@@ -354,8 +354,8 @@ static void messages_that_left_are_over_though_their_train_did_not(struct kunit 
 	a->room = 2;
 	wire_start(wire);
 	a->refuse = 20;
-	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, 2, roce_poll_cq(&a->send_cq->ibcq, 4, wc));
+	local_bh_enable();
 	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
 	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, a->sent, 4);

@@ -35,20 +35,6 @@ static bool owes_nak(const struct roce_responder *responder)
 }
 
 /**
- * roce_answer_executed() - acknowledge the expected packet, if need be
- * @qp: of type RC; its responder is owned by the caller
- * @packet: was executed, and has no response
- *
- * It is if that was asked for, or if a NAK for it still waits to be sent: its
- * requester must not go back to it any more.
- */
-void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
-{
-	if (packet->ack_request || owes_nak(&qp->responder))
-		acknowledge(qp, packet->psn);
-}
-
-/**
  * roce_answer_nak() - owe a NAK for the packet that is expected
  * @qp: its responder is owned by the caller
  * @syndrome: of the AETH
@@ -57,6 +43,36 @@ void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
 {
 	owe_answer(&qp->responder, syndrome, qp->responder.psn);
 	qp->responder.nak_sent = true;
+}
+
+/* Packets were dropped because they came too early, and some of them are next. */
+static bool misses_packets(const struct roce_responder *responder)
+{
+	return responder->ack_syndrome ==
+	       (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR) &&
+	       roce_psn_diff(responder->ahead_psn, responder->psn) >= 0;
+}
+
+/**
+ * roce_answer_executed() - acknowledge the expected packet, if need be
+ * @qp: of type RC; its responder is owned by the caller
+ * @packet: was executed; the PSN behind it is expected now
+ *
+ * It is if that was asked for, or if a NAK for it still waits to be sent: its
+ * requester must not go back to it any more, but to what is missing now.
+ */
+void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	struct roce_responder *responder = &qp->responder;
+	bool nak = owes_nak(responder);
+
+	if (nak && misses_packets(responder))
+		roce_answer_nak(qp, responder->ack_syndrome);
+	else if (!(packet->info->flags & ROCE_HAS_RESPONSE) &&
+		 (packet->ack_request || nak))
+		acknowledge(qp, packet->psn);
+	else if (nak)
+		responder->ack_due = false;
 }
 
 static bool has_data(const struct roce_resource *resource)
@@ -149,11 +165,9 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 	responder->msn = roce_psn_add(responder->msn, 1);
 	responder->repeat_psn = roce_psn_add(new->psn, new->packets);
 	owe_responses(qp, new, packet);
-	/*
-	 * The response acknowledges all that is before it, and a NAK that still
-	 * waits to be sent was for this very packet.
-	 */
-	responder->ack_due = false;
+	/* The response acknowledges all that is before it. */
+	if (!owes_nak(responder))
+		responder->ack_due = false;
 }
 
 /*
@@ -479,14 +493,13 @@ static void send_acknowledge(struct roce_qp *qp)
 	struct roce_train train;
 	int err;
 
-	/* Once, however often the netdev takes nothing. */
-	if (owes_nak(responder) && !responder->stalls)
-		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
 	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
 				NULL) ?:
 	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
 	if ((err == -EAGAIN || err == -ENOMEM) && stall(qp, err))
 		return;
+	if (!err && owes_nak(responder))
+		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
 	responder->stalls = 0;
 	responder->ack_due = false;
 }

@@ -225,6 +225,8 @@ struct roce_resource {
  * @rkey: of an RDMA WRITE
  * @remaining: bytes of an RDMA WRITE still to come
  * @nak_sent: a NAK for @psn is out, packets behind it are dropped silently
+ * @ahead_psn: the last one that was dropped since it was ahead of @psn, while
+ *	@nak_sent
  * @ack_due: an acknowledgment is owed
  * @ack_syndrome: of that acknowledgment
  * @ack_psn: of that acknowledgment
@@ -260,6 +262,7 @@ struct roce_responder {
 	u32 rkey;
 	u32 remaining;
 	bool nak_sent;
+	u32 ahead_psn;
 	bool ack_due;
 	u8 ack_syndrome;
 	u32 ack_psn;

@@ -617,11 +617,9 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		request->status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
-	if (wait) {
+	if (wait)
 		roce_requester_wait(qp, wait);
-		return false;
-	}
-	if (!roce_egress_take_turn(qp, &qp->requester.engine)) {
+	if (wait || !roce_egress_take_turn(qp, &qp->requester.engine)) {
 		/* The netdev is not what it waits for now. */
 		qp->requester.stalls = 0;
 		return false;

@@ -383,6 +383,7 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 	if (flags & ROCE_HAS_RESPONSE) {
 		responder->psn = roce_psn_add(packet->psn,
 					      roce_answer_packets(qp, packet));
+		roce_answer_executed(qp, packet);
 		return;
 	}
 	responder->psn = roce_psn_add(packet->psn, 1);
@@ -422,11 +423,14 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 	responder->failed = true;
 }
 
-static void receive_ahead(struct roce_qp *qp)
+static void receive_ahead(struct roce_qp *qp, u32 psn)
 {
 	struct roce_responder *responder = &qp->responder;
 
 	roce_count(qp, out_of_sequence);
+	if (!responder->nak_sent ||
+	    roce_psn_diff(psn, responder->ahead_psn) > 0)
+		responder->ahead_psn = psn;
 	if (responder->nak_sent)
 		return;
 	roce_count(qp, out_of_seq_request);
@@ -449,7 +453,7 @@ static void receive_reliable(struct roce_qp *qp, const struct roce_packet *packe
 	if (ahead == 0)
 		receive_expected(qp, packet);
 	else if (ahead > 0)
-		receive_ahead(qp);
+		receive_ahead(qp, packet->psn);
 	else
 		receive_duplicate(qp, packet);
 }

@@ -54,6 +54,17 @@ static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av)
 	return &route->dst;
 }
 
+/*
+ * To IPv6 an interface is a wish, unless it is told otherwise; but then it does not
+ * see the routes that forbid something: those lead to lo.
+ */
+static bool goes_elsewhere(const struct dst_entry *dst, const struct flowi6 *flow)
+{
+	return !dst->error && flow->flowi6_oif &&
+	       dst->dev->ifindex != flow->flowi6_oif &&
+	       !(dst->dev->flags & IFF_LOOPBACK);
+}
+
 static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
 {
 	bool local = ipv6_chk_addr(net, &av->destination, NULL, 0);
@@ -66,9 +77,15 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
 	};
 	struct dst_entry *dst;
 
-	/* To IPv6 an interface is a wish, unless it is told otherwise. */
-	dst = ip6_route_output_flags(net, NULL, &flow,
-				     local ? 0 : RT6_LOOKUP_F_IFACE);
+	/* Unlike IPv4, it would send in the name of somebody else. */
+	if (!ipv6_chk_addr_and_flags(net, &av->source, NULL, true, 0, 0))
+		return ERR_PTR(-EADDRNOTAVAIL);
+	dst = ip6_route_output(net, NULL, &flow);
+	if (goes_elsewhere(dst, &flow)) {
+		dst_release(dst);
+		dst = ip6_route_output_flags(net, NULL, &flow,
+					     RT6_LOOKUP_F_IFACE);
+	}
 	if (dst->error) {
 		int err = dst->error;
 
@@ -154,7 +171,8 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
  * come back through lo on this very CPU, though only after we return.
  *
  * Return: 0, also for what IP drops silently; -EAGAIN if the egress qdisc is
- * full, then @train->sent packets have left; -EHOSTUNREACH without a route.
+ * full, then @train->sent packets have left; -EHOSTUNREACH
+ * without a route, or where the way is forbidden.
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
