@@ -139,12 +139,8 @@ is "and follows it up again" "1024 (3)" \
 # strays 4|6: RoCE packets that leave side A by its other interface
 strays() { a nft -j list counter inet strays "by$1" | grep -o '"packets": [0-9]*' | tr -dc 0-9; }
 
-# Side A has a default route elsewhere, and loses address and link of the one that
-# its QPs are connected through.
-goes_by_no_other_interface()
+other_interface()
 {
-	local family=$1
-
 	a ip link add other type dummy
 	a ip addr add 10.98.0.1/24 dev other
 	a ip addr add fd00:98::1/64 dev other nodad
@@ -162,20 +158,74 @@ goes_by_no_other_interface()
 			}
 		}
 	END
+}
+
+# goes_by_no_other_interface 4|6 COMMAND...: side A has a default route elsewhere, and
+# loses the way that its QPs were connected by
+goes_by_no_other_interface()
+{
+	local family=$1
+	shift
+
 	find_gids "$family"
 	background_traffic "-$family"
-	a ip link set "$VETH_A" down
-	a ip addr flush dev "$VETH_A"
+	"$@"
 	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
 	expect "packets that went elsewhere" 0 "$(strays "$family")"
-	a nft delete table inet strays
-	a ip link del other
-	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
 }
-# A netdev that goes down loses its IPv6 addresses.
-b ip addr replace "$IP6_B/64" dev "$VETH_B" nodad
-check "IPv4 packets leave through the interface of their address or not at all" goes_by_no_other_interface 4
-check "and IPv6 packets" goes_by_no_other_interface 6
+
+lose_link()
+{
+	a ip link set "$VETH_A" down
+	a ip addr flush dev "$VETH_A"
+}
+
+# Others of the same network stay.
+lose_address()
+{
+	a ip addr add "${IP4_A%.*}.77/24" dev "$VETH_A"
+	a ip addr add "${IP6_A%:*}:77/64" dev "$VETH_A" nodad
+	a ip addr del "$IP4_A/24" dev "$VETH_A"
+	a ip addr del "$IP6_A/64" dev "$VETH_A"
+}
+
+# What a failed check leaves would make the next one fail too.
+find_the_way_back()
+{
+	# Down, or its link-local address would not come back.
+	a ip link set "$VETH_A" down
+	a ip addr flush dev "$VETH_A"
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+	b ip addr replace "$IP6_B/64" dev "$VETH_B" nodad
+	wait_for works 4
+	wait_for works 6
+} >/dev/null 2>&1
+
+# A route that forbids what a less specific one allows
+forbidden()
+{
+	local rc=0
+
+	a ip -6 route add prohibit "$IP6_B/128"
+	find_gids 6
+	integrity_pair -6 --ops write --sizes 300 --count 7 || rc=$?
+	a ip -6 route del prohibit "$IP6_B/128"
+	return "$rc"
+}
+
+find_the_way_back
+other_interface
+for family in 4 6; do
+	check "IPv$family: packets leave through the interface of their address or not at all" \
+		goes_by_no_other_interface "$family" lose_link
+	find_the_way_back
+	check "IPv$family: nobody sends with an address that was taken away" \
+		goes_by_no_other_interface "$family" lose_address
+	find_the_way_back
+done
+a nft delete table inet strays
+a ip link del other
+refuse "a route that forbids is obeyed" 'transport retry counter exceeded|timed out|unreachable|denied' forbidden
 check "and there is traffic again" wait_for works 6
 
 check "the peer's address is gone" breaks b ip addr del "$IP4_B/24" dev "$VETH_B"
