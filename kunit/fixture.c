@@ -379,7 +379,7 @@ static u32 segment_size(const struct sk_buff *skb, u32 payload)
  */
 struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n)
 {
-	bool ipv6 = ip_hdr(train)->version == 6;
+	bool ipv6 = roce_is_ipv6(train);
 	u32 ip = ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	u32 front = ip + sizeof(struct udphdr);
 	u32 from, size, segment = segment_size(train, train->len - front);

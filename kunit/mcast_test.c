@@ -142,10 +142,7 @@ static int build(const struct roce_av *av, const u8 *payload,
 		.qkey = QKEY,
 	};
 
-	return roce_train_open(train, av, 0xc000, 0, roce_packet_size(&packet)) ?:
-	       roce_train_begin_packet(train, &packet) ?:
-	       roce_train_append(train, payload, PAYLOAD) ?:
-	       roce_train_end_packet(train, &packet);
+	return roce_train_of_one(train, av, 0xc000, &packet, payload);
 }
 
 /* One datagram arrives at @destination, through @netdev. */

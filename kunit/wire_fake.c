@@ -17,14 +17,14 @@ static const u8 *bth_of(const struct sk_buff *skb)
 
 static u8 ecn_of(const struct sk_buff *skb)
 {
-	return (ip_hdr(skb)->version == 6 ? ipv6_get_dsfield(ipv6_hdr(skb)) :
-					    ip_hdr(skb)->tos) & INET_ECN_MASK;
+	return (roce_is_ipv6(skb) ? ipv6_get_dsfield(ipv6_hdr(skb)) :
+				    ip_hdr(skb)->tos) & INET_ECN_MASK;
 }
 
 /* The IP header's checksum is not looked at any more where this arrives. */
 static void mark(struct sk_buff *skb)
 {
-	if (ip_hdr(skb)->version == 6)
+	if (roce_is_ipv6(skb))
 		ipv6_change_dsfield(ipv6_hdr(skb), ~INET_ECN_MASK, INET_ECN_CE);
 	else
 		ip_hdr(skb)->tos |= INET_ECN_CE;

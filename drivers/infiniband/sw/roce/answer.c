@@ -68,11 +68,10 @@ void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
 
 	if (nak && misses_packets(responder))
 		roce_answer_nak(qp, responder->ack_syndrome);
-	else if (!(packet->info->flags & ROCE_HAS_RESPONSE) &&
-		 (packet->ack_request || nak))
+	else if (packet->info->flags & ROCE_HAS_RESPONSE)
+		responder->ack_due = false; /* The response acknowledges. */
+	else if (packet->ack_request || nak)
 		acknowledge(qp, packet->psn);
-	else if (nak)
-		responder->ack_due = false;
 }
 
 static bool has_data(const struct roce_resource *resource)
@@ -87,9 +86,9 @@ static struct roce_resource *nth_resource(const struct roce_responder *responder
 }
 
 /**
- * roce_answer_packets() - how many PSNs the answer of a request takes
+ * roce_answer_packets() - how many PSNs a request packet takes
  * @qp: the QP
- * @packet: a request that is answered by responses
+ * @packet: a request; of a READ, those of its response count
  */
 u32 roce_answer_packets(const struct roce_qp *qp,
 			const struct roce_packet *packet)
@@ -165,9 +164,6 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 	responder->msn = roce_psn_add(responder->msn, 1);
 	responder->repeat_psn = roce_psn_add(new->psn, new->packets);
 	owe_responses(qp, new, packet);
-	/* The response acknowledges all that is before it. */
-	if (!owes_nak(responder))
-		responder->ack_due = false;
 }
 
 /*

@@ -245,7 +245,7 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
 					     skb->len);
 	run->congestion = is_marked(skb);
-	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
+	if (!roce_is_ipv6(skb) && ip_hdr(skb)->ihl != 5) {
 		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}

@@ -554,6 +554,8 @@ static void complete_sent(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
+	if (roce_qp_is_reliable(qp))
+		return;
 	requester->unacked_psn = requester->psn;
 	while (requester->completed != requester->current_request)
 		roce_request_complete(qp, IB_WC_SUCCESS);
@@ -586,8 +588,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	if (err == -EAGAIN && (requester->stalls++ < ROCE_MAX_STALLS ||
 			       roce_qp_is_reliable(qp))) {
 		return_to(requester, place, packets);
-		if (!roce_qp_is_reliable(qp))
-			complete_sent(qp);
+		complete_sent(qp);
 		stall(qp, err);
 		return false;
 	}
@@ -597,8 +598,7 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 	requester->company_awaited = false;
 	if (timed)
 		begin_round_trip(requester, train, place, now);
-	if (!roce_qp_is_reliable(qp))
-		complete_sent(qp);
+	complete_sent(qp);
 	return true;
 }
 

@@ -380,17 +380,14 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 	u32 flags = packet->info->flags;
 
 	responder->nak_sent = false;
-	if (flags & ROCE_HAS_RESPONSE) {
-		responder->psn = roce_psn_add(packet->psn,
-					      roce_answer_packets(qp, packet));
-		roce_answer_executed(qp, packet);
-		return;
+	responder->psn = roce_psn_add(packet->psn,
+				      roce_answer_packets(qp, packet));
+	if (!(flags & ROCE_HAS_RESPONSE)) {
+		responder->message = flags & ROCE_IS_LAST ? 0 :
+				     flags & (ROCE_IS_SEND | ROCE_IS_WRITE);
+		if (flags & ROCE_IS_LAST)
+			responder->msn = roce_psn_add(responder->msn, 1);
 	}
-	responder->psn = roce_psn_add(packet->psn, 1);
-	responder->message = flags & ROCE_IS_LAST ? 0 :
-			     flags & (ROCE_IS_SEND | ROCE_IS_WRITE);
-	if (flags & ROCE_IS_LAST)
-		responder->msn = roce_psn_add(responder->msn, 1);
 	if (roce_qp_is_reliable(qp))
 		roce_answer_executed(qp, packet);
 }

@@ -171,8 +171,8 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
  * come back through lo on this very CPU, though only after we return.
  *
  * Return: 0, also for what IP drops silently; -EAGAIN if the egress qdisc is
- * full, then @train->sent packets have left; -EHOSTUNREACH
- * without a route, or where the way is forbidden.
+ * full, then @train->sent packets have left; -EHOSTUNREACH without a
+ * route, or where the way is forbidden.
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
