@@ -282,12 +282,9 @@ static void *scribbler(void *arg)
 static void *reviver(void *arg)
 {
 	struct victim *v = arg;
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE,
-	};
 
 	while (!stop) {
-		ibv_modify_qp(v->ud, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
+		qp_to_state(v->ud, IBV_QPS_RTS);
 		usleep(MAX_PAUSE_US);
 	}
 	return NULL;
