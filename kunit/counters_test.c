@@ -83,6 +83,30 @@ static void two_qps_can_share_a_counter(struct kunit *test)
 	roce_counter_dealloc(counter);
 }
 
+/* By them the core tells one from the other; 0 is none. */
+static void each_counter_has_a_number(struct kunit *test)
+{
+	struct roce_device *dev = test->priv;
+	struct roce_qp *one = fixture_bare_qp(test, dev);
+	struct roce_qp *two = fixture_bare_qp(test, dev);
+	struct rdma_counter *first = make_counter(test);
+	struct rdma_counter *second = make_counter(test);
+	u32 number;
+
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(first, &one->ibqp));
+	number = first->id;
+	KUNIT_EXPECT_NE(test, 0, number);
+	roce_counter_unbind_qp(&one->ibqp);
+	roce_counter_dealloc(first);
+
+	/* The core may not have forgotten the first one yet. */
+	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(second, &two->ibqp));
+	KUNIT_EXPECT_NE(test, 0, second->id);
+	KUNIT_EXPECT_NE(test, number, second->id);
+	roce_counter_unbind_qp(&two->ibqp);
+	roce_counter_dealloc(second);
+}
+
 static void what_was_counted_outlives_the_counter(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
@@ -206,6 +230,7 @@ static int make_device(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_bound_qp_counts_apart),
 	KUNIT_CASE(two_qps_can_share_a_counter),
+	KUNIT_CASE(each_counter_has_a_number),
 	KUNIT_CASE(what_was_counted_outlives_the_counter),
 	KUNIT_CASE(a_counter_that_nobody_was_bound_to_is_zero),
 	KUNIT_CASE(an_alias_shows_its_counter),

@@ -69,7 +69,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	dev->counters = alloc_percpu(struct roce_counters);
 	KUNIT_ASSERT_TRUE(test, !!dev->counters);
 	KUNIT_ASSERT_EQ(test, roce_key_table_init(dev), 0);
-	xa_init(&dev->qp_counters);
+	xa_init_flags(&dev->qp_counters, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->port_counters.lock);
 	KUNIT_ASSERT_EQ(test, roce_cc_device_init(dev), 0);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);

@@ -190,11 +190,32 @@ bound()
 	hang_up
 }
 
+# All QPs of the first process, all of the second: two counters of one device
+two_apart()
+{
+	local other
+
+	rdma statistic qp set link "$DEV_A/1" auto pid on
+	"$BUILD/connection" rc "$DEV_A" "$GID4_A" "$DEV_B" "$GID4_B" \
+		< <(echo "send 5 100"; sleep 30) >"$TMP/other" &
+	other=$!
+	wait_for grep -q "done" "$TMP/other"
+	connect rc
+	counts_apart ""
+	statistic "tx_packets 5 "
+	expect "counters of QPs" 2 "$(rdma statistic qp show link "$DEV_A/1" | grep -c 'cntn [1-9]')"
+	kill "$other"
+	wait "$other" || true
+	hang_up
+	rdma statistic qp set link "$DEV_A/1" auto off
+}
+
 refute() { ! "$@"; }
 
 check "each new QP counts apart: rdma statistic, auto type on" automatic type
 check "each process counts apart: auto pid on" automatic pid
 check "a QP counts apart that was bound by hand" bound
+check "two processes count apart from each other" two_apart
 
 # --- the standard counters ---------------------------------------------------------------
 

@@ -206,8 +206,7 @@ static struct xarray *counters_of_qps(const struct rdma_counter *counter)
 /* What QPs bound to @counter count in; NULL if none was bound yet */
 static struct roce_counters __percpu *find(const struct rdma_counter *counter)
 {
-	return to_counters(xa_load(counters_of_qps(counter),
-				   (unsigned long)counter));
+	return to_counters(xa_load(counters_of_qps(counter), counter->id));
 }
 
 /**
@@ -231,21 +230,26 @@ int roce_counter_update_stats(struct rdma_counter *counter)
 	return 0;
 }
 
-/* On the first bind: when a later step of making it fails, the core tells nobody. */
+/*
+ * On the first bind: when a later step of making it fails, the core tells nobody.
+ * The core knows a counter by the number that it gets here, and for a while longer
+ * than we do, so that one is not given again soon.
+ */
 static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
 {
+	struct roce_device *dev = to_roce_device(counter->device);
 	struct roce_counters __percpu *counters = find(counter);
-	int err;
 
 	if (counters)
 		return counters;
 	counters = alloc_percpu(struct roce_counters);
 	if (!counters)
 		return NULL;
-	err = xa_err(xa_store(counters_of_qps(counter), (unsigned long)counter,
-			      (void __force *)counters, GFP_KERNEL));
-	if (!err)
+	if (xa_alloc_cyclic(&dev->qp_counters, &counter->id,
+			    (void __force *)counters, xa_limit_31b,
+			    &dev->next_counter_id, GFP_KERNEL) >= 0)
 		return counters;
+	counter->id = 0;
 	free_percpu(counters);
 	return NULL;
 }
@@ -299,7 +303,7 @@ int roce_counter_dealloc(struct rdma_counter *counter)
 
 	xa_lock(&dev->qp_counters);
 	counters = find(counter);
-	__xa_erase(&dev->qp_counters, (unsigned long)counter);
+	__xa_erase(&dev->qp_counters, counter->id);
 	for (i = 0; i < ROCE_COUNTER_COUNT; i++)
 		dev->past_qps.value[i] += sum_over_cpus(counters, i);
 	xa_unlock(&dev->qp_counters);

@@ -293,7 +293,7 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	if (roce_egress_open(dev))
 		goto destroy_cc;
 
-	xa_init(&dev->qp_counters);
+	xa_init_flags(&dev->qp_counters, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->port_counters.lock);
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;

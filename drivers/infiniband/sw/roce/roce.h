@@ -77,7 +77,9 @@ enum roce_device_state {
  * @next_ah_number: where the search for a free one begins
  * @gsi_qp: QP 1, once ib_mad has created it
  * @counters: per CPU, see counters.h
- * @qp_counters: those that QPs are bound to, by the address of their rdma_counter
+ * @qp_counters: those that QPs are bound to, by the id of their rdma_counter, which
+ *	is never 0
+ * @next_counter_id: where the search for a free one begins
  * @past_qps: the sum of those that are no more; guarded by the lock of the others
  * @port_counters: what performance management counts from, see pma.c
  * @congestion: congestion control, see congestion.h
@@ -103,6 +105,7 @@ struct roce_device {
 	struct roce_qp __rcu *gsi_qp;
 	struct roce_counters __percpu *counters;
 	struct xarray qp_counters;
+	u32 next_counter_id;
 	struct roce_counters past_qps;
 	struct {
 		struct mutex lock;	/* of base */
