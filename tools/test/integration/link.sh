@@ -175,6 +175,16 @@ ip -n roce-test-c link add c0 type veth peer name c1
 ip -n roce-test-c link set c0 up
 in_ns roce-test-c rdma link add roce_c type roce netdev c0
 check "a link in a third namespace" wait_for link_there roce_c
+netdev_moves()
+{
+	ip -n roce-test-c link set c0 netns "$NS_A"
+	a rdma link add roce_d type roce netdev c0
+	link_gone roce_c
+	a rdma link delete roce_d
+	ip -n "$NS_A" link set c0 netns roce-test-c
+}
+check "a netdev that is moved has a link of its new namespace at once" netdev_moves
+in_ns roce-test-c rdma link add roce_c type roce netdev c0
 ns_del roce-test-c
 check "a namespace that is deleted takes its links along" \
 	wait_for link_gone roce_c

@@ -22,30 +22,46 @@
 static HLIST_HEAD(devices);
 static DEFINE_MUTEX(devices_lock);	/* below the RTNL */
 
-/**
- * roce_devices_insert() - enter a device into the list
- * @dev: not registered yet
- *
- * Return: 0, -EEXIST if its netdev has a device, or -ENODEV if its netdev goes.
- */
-int roce_devices_insert(struct roce_device *dev)
+static struct roce_device *device_of(const struct net_device *netdev)
+{
+	struct roce_device *dev;
+
+	hlist_for_each_entry(dev, &devices, node)
+		if (dev->netdev == netdev && dev->state != ROCE_DEVICE_DEAD)
+			return dev;
+	return NULL;
+}
+
+/* Under the RTNL and the lock of the list */
+static int insert(struct roce_device *dev)
+{
+	if (dev->netdev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(dev->netdev), dev->net))
+		return -ENODEV;
+	/* Who renames it from now on finds the device. */
+	if (strcmp(dev->netdev_name, dev->netdev->name))
+		roce_parent_rename(dev);
+	get_device(&dev->ibdev.dev);
+	hlist_add_head_rcu(&dev->node, &devices);
+	return 0;
+}
+
+/* The caller has to take @leaving down, and try again, if the netdev has that one. */
+static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 {
 	struct roce_device *other;
-	int err = 0;
+	int err = -EEXIST;
 
+	*leaving = NULL;
 	rtnl_lock();
 	roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
 	mutex_lock(&devices_lock);
-	if (dev->netdev->reg_state != NETREG_REGISTERED ||
-	    !net_eq(dev_net(dev->netdev), dev->net))
-		err = -ENODEV;
-	hlist_for_each_entry(other, &devices, node)
-		if (other->netdev == dev->netdev &&
-		    other->state != ROCE_DEVICE_DEAD)
-			err = -EEXIST;
-	if (!err) {
-		get_device(&dev->ibdev.dev);
-		hlist_add_head_rcu(&dev->node, &devices);
+	other = device_of(dev->netdev);
+	if (!other) {
+		err = insert(dev);
+	} else if (other->state == ROCE_DEVICE_LEAVING) {
+		get_device(&other->ibdev.dev);
+		*leaving = other;
 	}
 	mutex_unlock(&devices_lock);
 	rtnl_unlock();
@@ -64,6 +80,35 @@ void roce_devices_remove(struct roce_device *dev)
 		put_device(&dev->ibdev.dev);
 	}
 	mutex_unlock(&devices_lock);
+}
+
+/* Consumes a reference. */
+static void take_down(struct roce_device *dev)
+{
+	ib_unregister_device(&dev->ibdev);
+	roce_devices_remove(dev);
+	put_device(&dev->ibdev.dev);
+}
+
+/**
+ * roce_devices_insert() - enter a device into the list
+ * @dev: not registered yet
+ *
+ * Process context. Waits for a device that its netdev had in another namespace.
+ *
+ * Return: 0, -EEXIST if its netdev has a device, or -ENODEV if its netdev goes.
+ */
+int roce_devices_insert(struct roce_device *dev)
+{
+	struct roce_device *leaving;
+	int err;
+
+	do {
+		err = try_to_insert(dev, &leaving);
+		if (leaving)
+			take_down(leaving);
+	} while (leaving);
+	return err;
 }
 
 /**
@@ -87,7 +132,7 @@ int roce_devices_publish(struct roce_device *dev)
 }
 
 /* The caller has to put_device() it. */
-static struct roce_device *first_device(const struct net *net, bool dead)
+static struct roce_device *first_device(const struct net *net, bool going)
 {
 	struct roce_device *dev;
 
@@ -95,7 +140,7 @@ static struct roce_device *first_device(const struct net *net, bool dead)
 	hlist_for_each_entry(dev, &devices, node) {
 		if (net && dev->net != net)
 			continue;
-		if (dead && dev->state != ROCE_DEVICE_DEAD)
+		if (going && dev->state < ROCE_DEVICE_LEAVING)
 			continue;
 		get_device(&dev->ibdev.dev);
 		break;
@@ -104,21 +149,18 @@ static struct roce_device *first_device(const struct net *net, bool dead)
 	return dev;
 }
 
-/* Of one namespace or of all; all devices or only the dead ones. */
-static void take_down(const struct net *net, bool dead)
+/* Of one namespace or of all; all devices or only those that are going. */
+static void take_all_down(const struct net *net, bool going)
 {
 	struct roce_device *dev;
 
-	while ((dev = first_device(net, dead))) {
-		ib_unregister_device(&dev->ibdev);
-		roce_devices_remove(dev);
-		put_device(&dev->ibdev.dev);
-	}
+	while ((dev = first_device(net, going)))
+		take_down(dev);
 }
 
 static void reap(struct work_struct *work)
 {
-	take_down(NULL, true);
+	take_all_down(NULL, true);
 }
 
 static DECLARE_WORK(reap_work, reap);
@@ -158,14 +200,21 @@ struct roce_device *roce_device_find_by_address(struct net *net,
 	return NULL;
 }
 
-/* A device that is not registered yet is told when it wants to be published. */
+/*
+ * A device that is not registered yet is told when it wants to be published; one
+ * that is moved to another namespace just now is waited for.
+ */
 static void leave(struct roce_device *dev)
 {
+	bool was_live = dev->state == ROCE_DEVICE_LIVE;
+
 	WRITE_ONCE(dev->state, ROCE_DEVICE_LEAVING);
-	if (!ib_device_try_get(&dev->ibdev))
-		return;
-	ib_unregister_device_queued(&dev->ibdev);
-	ib_device_put(&dev->ibdev);
+	if (ib_device_try_get(&dev->ibdev)) {
+		ib_unregister_device_queued(&dev->ibdev);
+		ib_device_put(&dev->ibdev);
+	} else if (was_live) {
+		schedule_work(&reap_work);
+	}
 }
 
 static void follow(struct roce_device *dev, unsigned long event)
@@ -195,9 +244,9 @@ static int netdev_event(struct notifier_block *block, unsigned long event,
 	struct roce_device *dev;
 
 	mutex_lock(&devices_lock);
-	hlist_for_each_entry(dev, &devices, node)
-		if (dev->netdev == netdev && dev->state != ROCE_DEVICE_DEAD)
-			follow(dev, event);
+	dev = device_of(netdev);
+	if (dev)
+		follow(dev, event);
 	mutex_unlock(&devices_lock);
 	return NOTIFY_DONE;
 }
@@ -209,7 +258,7 @@ static struct notifier_block netdev_notifier = {
 /* Before the core would move the devices to init_net. */
 static void net_pre_exit(struct net *net)
 {
-	take_down(net, false);
+	take_all_down(net, false);
 }
 
 static struct pernet_operations net_operations = {
@@ -268,7 +317,7 @@ icrc_exit:
 static void __exit roce_exit(void)
 {
 	rdma_link_unregister(&link_ops);
-	take_down(NULL, false);
+	take_all_down(NULL, false);
 	cancel_work_sync(&reap_work);
 	unregister_netdevice_notifier(&netdev_notifier);
 	unregister_pernet_device(&net_operations);

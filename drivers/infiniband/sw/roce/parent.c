@@ -66,7 +66,7 @@ free_number:
 
 /**
  * roce_parent_rename() - the netdev has another name
- * @dev: in the list of devices, not dead
+ * @dev: in the list of devices or about to be, not dead
  *
  * Process context, under the RTNL.
  */
