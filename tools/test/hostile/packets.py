@@ -72,19 +72,21 @@ class Sender:
         self.socket.send((self.ethernet + bytes(ip_packet))[:1514])
         self.sent += 1
 
-    def addresses(self):
+    def addresses(self, back=False):
+        """Source and destination; of the target's own packets if back."""
         family = socket.AF_INET6 if self.v6 else socket.AF_INET
-        return (socket.inet_pton(family, self.args.own_ip) +
-                socket.inet_pton(family, self.args.target_ip))
+        pair = [socket.inet_pton(family, self.args.own_ip),
+                socket.inet_pton(family, self.args.target_ip)]
+        return b"".join(reversed(pair) if back else pair)
 
-    def ip_header(self, length):
+    def ip_header(self, length, protocol=17, back=False):
         """Of an IP packet with so many bytes behind the header."""
         if self.v6:
-            return struct.pack("!IHBB", 6 << 28, length, 17, 64) + \
-                self.addresses()
+            return struct.pack("!IHBB", 6 << 28, length, protocol, 64) + \
+                self.addresses(back)
         head = bytearray(struct.pack(
             "!BBHHHBBH", 0x45, 0, 20 + length, random.getrandbits(16), 0x4000,
-            64, 17, 0) + self.addresses())
+            64, protocol, 0) + self.addresses(back))
         head[10:12] = struct.pack("!H", checksum(head))
         return bytes(head)
 
@@ -263,6 +265,25 @@ def fragments(s, qpn):
         s.frame(raw(piece))
 
 
+def too_big(s, qpn):
+    """A router says that what the target has sent did not fit its next link."""
+    for mtu in (0, 68, 600, 1280):
+        for port in (PORT, 0xc000, random.randint(0xc000, 0xffff)):
+            quoted = s.ip_header(1072, back=True) + \
+                struct.pack("!HHHH", port, PORT, 1072, 0) + \
+                bth(0x04, qpn, any_psn())
+            if s.v6:
+                message = bytearray(struct.pack("!BBHI", 2, 0, 0, mtu) + quoted)
+                protocol = 58
+                pseudo = s.addresses() + struct.pack("!II", len(message), 58)
+            else:
+                message = bytearray(struct.pack("!BBHI", 3, 4, 0, mtu) + quoted)
+                protocol = 1
+                pseudo = b""
+            message[2:4] = struct.pack("!H", checksum(pseudo + message))
+            s.frame(s.ip_header(len(message), protocol) + message)
+
+
 def lying_lengths(s, qpn):
     """IP and UDP lengths that do not agree with the bytes."""
     data = bth(0x04, qpn, any_psn()) + filler(64) + ICRC
@@ -282,8 +303,8 @@ def anything(s, qpn):
 
 GROUPS = [truncated, short_headers, oversized, wrong_pad, every_opcode,
           reth_overflow, unsent_acks, spoofed_cnps, bad_icrc, bad_version,
-          wrong_pkey, other_qpns, wrong_source, fragments, lying_lengths,
-          anything]
+          wrong_pkey, other_qpns, wrong_source, fragments, too_big,
+          lying_lengths, anything]
 
 
 def parse():

@@ -20,6 +20,7 @@
 #include <linux/in.h>
 #include <linux/net.h>
 #include <linux/percpu.h>
+#include <net/ip.h>
 #include <net/sock.h>
 
 #include "qp.h"
@@ -229,6 +230,32 @@ void roce_turn_cancel(struct roce_turn *turn)
 	spin_unlock_bh(&egress->lock);
 }
 
+/*
+ * The path MTU is what the ends of a connection have agreed on. A smaller MTU of a
+ * route, which anybody can bring about by a message of ICMP, would not make packets
+ * smaller: IP would drop them. So theirs is the MTU of the netdev.
+ */
+static void ignore_routes_mtu(struct sock *sk)
+{
+	ip_sock_set_mtu_discover(sk, IP_PMTUDISC_INTERFACE);
+	if (sk->sk_family == AF_INET6)
+		inet6_sk(sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
+}
+
+/* One of IPv6 will do for IPv4, too. */
+static int open_socket(struct net *net, struct socket **socket)
+{
+	int err;
+
+	err = sock_create_kern(net, AF_INET6, SOCK_DGRAM, IPPROTO_UDP, socket);
+	if (err == -EAFNOSUPPORT)
+		err = sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
+				       socket);
+	if (!err)
+		ignore_routes_mtu((*socket)->sk);
+	return err;
+}
+
 /**
  * roce_egress_open() - let a device send
  * @dev: its namespace is known
@@ -254,9 +281,8 @@ int roce_egress_open(struct roce_device *dev)
 			      ROCE_WAIT_MODE);
 	}
 	for_each_possible_cpu(cpu) {
-		err = sock_create_kern(dev->net, AF_INET, SOCK_DGRAM,
-				       IPPROTO_UDP,
-				       &per_cpu_ptr(dev->egress, cpu)->socket);
+		err = open_socket(dev->net,
+				  &per_cpu_ptr(dev->egress, cpu)->socket);
 		if (err) {
 			roce_egress_close(dev);
 			return err;

@@ -7,6 +7,7 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
+#include <net/sch_generic.h>
 #include <net/udp.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -120,21 +121,36 @@ static int output(struct roce_device *dev, const struct roce_av *av,
 	if (av->ipv6)
 		err = ip6_local_out(net, NULL, skb);
 	else
-		err = ip_local_out(net, NULL, skb);
+		err = ip_local_out(net, skb->sk, skb);
 	/* A full queue is worth waiting for. What else fails is lost. */
 	return err == NET_XMIT_DROP || err == -ENOBUFS ? -EAGAIN : 0;
+}
+
+static bool has_queue(const struct net_device *netdev)
+{
+	return rcu_dereference(netdev_get_tx_queue(netdev, 0)->qdisc)->enqueue;
 }
 
 /*
  * The ICRC covers the identification of each IPv4 packet. Software segmentation
  * counts it up; nothing obliges a NIC to. A virtual device with nothing below
  * it passes a train on whole.
+ *
+ * Where IP or the core would cut it on our way, without a queue before, we do it:
+ * they tell how the last packet fared, and not how many have left.
  */
 static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
-			const struct net_device *netdev)
+			const struct dst_entry *dst)
 {
-	return !av->ipv6 && skb_is_gso(skb) &&
-	       netdev->features & NETIF_F_GSO_UDP_L4 &&
+	const struct net_device *netdev = dst->dev;
+
+	if (!skb_is_gso(skb))
+		return false;
+	if (dst_xfrm(dst))
+		return true;
+	if (!(netdev->features & NETIF_F_GSO_UDP_L4))
+		return !has_queue(netdev);
+	return !av->ipv6 &&
 	       (netdev->dev.parent || !list_empty(&netdev->adj_list.lower));
 }
 
@@ -199,7 +215,7 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 				       sizeof(struct udphdr),
 			      train->packets, bytes);
 
-	if (must_be_cut(av, skb, dst->dev))
+	if (must_be_cut(av, skb, dst))
 		err = cut_and_output(dev, av, skb, &train->sent);
 	else
 		err = output(dev, av, skb);
