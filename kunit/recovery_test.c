@@ -837,6 +837,31 @@ static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kun
 }
 
 /* There is no timer to help. */
+static void a_late_copy_of_a_read_does_not_cancel_the_next_one(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet copy = {
+		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST,
+		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
+		.va = (uintptr_t)b->memory, .length = SIZE,
+	};
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	prepare(wire, IB_WR_RDMA_READ, 2);
+	roce_engine_claim(&b->qp->responder.engine);
+	post(wire, IB_WR_RDMA_READ, 2);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &copy, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	finish(wire, IB_WR_RDMA_READ, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+}
+
+/* There is no timer to help. */
 static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1000,6 +1025,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
 	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),
+	KUNIT_CASE(a_late_copy_of_a_read_does_not_cancel_the_next_one),
 	KUNIT_CASE(a_late_copy_does_not_cancel_an_acknowledgment),
 	KUNIT_CASE(limits_that_change_in_sqd_hold_at_once),
 	KUNIT_CASE(a_read_that_is_not_allowed_any_more_fails),

@@ -78,6 +78,10 @@ static void access_rights(void)
 	write_to(&d, 1, mr, (uintptr_t)d.b.buf, PAGE);
 	tap_wc("and can be written to", d.a.scq, 1, IBV_WC_SUCCESS);
 	tap_true("by the peer", d.b.buf[0] == 0x42 && d.b.buf[PAGE - 1] == 0x42);
+	tap_errno("but other addresses only with its memory", EINVAL,
+		  rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, d.b.pd, NULL, 0, 0,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_ZERO_BASED));
 
 	tap_errno("REMOTE_WRITE without LOCAL_WRITE is refused", EINVAL,
 		  rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, d.b.pd, NULL, 0, 0,

@@ -296,7 +296,8 @@ static int store_piece(void *piece, u32 length, void *context)
 
 	if (!is_number(piece, length))
 		return -EINVAL;
-	atomic64_set(piece, number->swap_add);
+	/* Who sees the number sees what was written before it (IBA volume 1, A19). */
+	atomic64_set_release(piece, number->swap_add);
 	return 0;
 }
 

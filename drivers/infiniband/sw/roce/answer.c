@@ -208,8 +208,8 @@ static bool is_owed_already(const struct roce_qp *qp,
 
 /*
  * The requester went back and asks again, for all of the responses or for the
- * last ones. It will ask again for later requests as well, so what is left of
- * those is not sent.
+ * last ones; and it will ask again for later requests as well. Or the network made
+ * a copy, and nobody will: so what is left of later ones is still owed.
  */
 static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -226,7 +226,6 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 		again = nth_resource(responder, --number);
 	} while (!is_part_of(qp, packet, again));
 
-	/* The network may have made the copy: nobody would ask for later ones again. */
 	if (is_owed_already(qp, packet, again, number))
 		return;
 	/*
@@ -242,8 +241,6 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)
 		responder->answered = number;
-	while (++number != responder->taken)
-		nth_resource(responder, number)->left = 0;
 	if (responder->ack_due && !owes_nak(responder) &&
 	    roce_psn_diff(responder->ack_psn, last) > 0)
 		responder->ack_psn = last;

@@ -59,7 +59,8 @@ static int add_algorithm(struct roce_device *dev, const struct roce_cc_ops *ops)
 		return -ENOMEM;
 	if (congestion->folder)
 		err = roce_cc_publish_parameters(algorithm, congestion->folder, ops->name);
-	if (err) {
+	/* The files of a device that is being unregistered have gone. */
+	if (err && err != -ENOENT) {
 		roce_cc_drop_parameters(algorithm);
 		return err;
 	}

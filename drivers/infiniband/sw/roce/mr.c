@@ -355,6 +355,9 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (err)
 		return ERR_PTR(err);
 
+	/* Then the address of the first byte changes. */
+	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
+		return ERR_PTR(-EINVAL);
 	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access)) {
 		if (mr->umem->owning_mm != current->mm)
 			return ERR_PTR(-EPERM);
