@@ -23,37 +23,49 @@
 
 #define BUF_SIZE 65536
 #define MAX_PAUSE_US 300
+#define REMOTE_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+		       IBV_ACCESS_REMOTE_ATOMIC)
 
 static volatile bool stop;
 static struct port port;
 static uint64_t seed = 1;
 static unsigned int rounds = 3000, threads = 2;
 
+/* RC and SRQ_RC are connected with each other, UC with itself. */
+enum { RC, SRQ_RC, UC, UD, QPS };
+
 struct victim {
-	struct ibv_pd *pd;
+	struct ibv_pd *pd, *other_pd;
 	struct ibv_cq *cq;
-	struct ibv_qp *qp[2];	/* connected with each other */
-	struct ibv_qp *ud;
-	struct ibv_ah *ah;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp[QPS];
+	struct user_ring *send_queue[QPS];
+	struct ibv_ah *ah, *other_ah;
+	uint32_t ah_number, other_ah_number;
 	struct ibv_mr *mr;
+	struct ibv_mw *mw;
 	uint8_t *buf;
 };
 
-static struct ibv_qp *make_qp(struct victim *v, enum ibv_qp_type type,
-			      uint32_t depth)
+static unsigned int connections, connected;
+
+static void make_qp(struct victim *v, unsigned int which, enum ibv_qp_type type,
+		    struct ibv_srq *srq, uint32_t depth)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = type,
 		.send_cq = v->cq,
 		.recv_cq = v->cq,
+		.srq = srq,
 		.cap = { .max_send_wr = depth, .max_recv_wr = depth,
 			 .max_send_sge = 4, .max_recv_sge = 4 },
 	};
-	struct ibv_qp *qp = ibv_create_qp(v->pd, &init);
 
-	if (!qp)
+	v->qp[which] = ibv_create_qp(v->pd, &init);
+	if (!v->qp[which])
 		die_errno(errno, "ibv_create_qp");
-	return qp;
+	/* The last one that is mapped */
+	v->send_queue[which] = &rings[nr_rings - 1];
 }
 
 static struct path path_to(uint32_t qpn)
@@ -71,53 +83,93 @@ static void connect_qp(struct ibv_qp *qp, uint32_t qpn)
 	const struct path path = path_to(qpn);
 
 	qp_to_state(qp, IBV_QPS_RESET);
-	if (qp_to_init(qp, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-		       IBV_ACCESS_REMOTE_READ) ||
-	    qp_to_rtr(qp, &port, &path) || qp_to_rts(qp, &path))
-		return;		/* the QP is busy dying; the next round tries again */
+	connections++;
+	/* It may be busy dying; the next round tries again. */
+	connected += !qp_to_init(qp, qp->qp_type == IBV_QPT_UD ? 0 :
+				 IBV_ACCESS_LOCAL_WRITE | REMOTE_ACCESS) &&
+		     !qp_to_rtr(qp, &port, &path) && !qp_to_rts(qp, &path);
 }
 
 static void connect_all(struct victim *v)
 {
-	connect_qp(v->qp[0], v->qp[1]->qp_num);
-	connect_qp(v->qp[1], v->qp[0]->qp_num);
-	connect_qp(v->ud, 0);
+	connect_qp(v->qp[RC], v->qp[SRQ_RC]->qp_num);
+	connect_qp(v->qp[SRQ_RC], v->qp[RC]->qp_num);
+	connect_qp(v->qp[UC], v->qp[UC]->qp_num);
+	connect_qp(v->qp[UD], 0);
 }
 
-static void victim_create(struct victim *v)
+/* The number by which the kernel knows an address handle, which librxe posts. */
+static uint32_t number_of(struct ibv_ah *ah, struct victim *v)
 {
+	struct rxe_queue_buf *ring = v->send_queue[UD]->buf;
+	uint32_t at = ring->producer_index;
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND,
+		.wr.ud = { .ah = ah, .remote_qpn = v->qp[UD]->qp_num,
+			   .remote_qkey = TEST_QKEY },
+	};
+	struct rxe_send_wqe *wqe;
+
+	if (ibv_post_send(v->qp[UD], &wr, &bad))
+		die("ibv_post_send");
+	wqe = (void *)(ring->data + ((size_t)at << ring->log2_elem_size));
+	return wqe->wr.wr.ud.ah_num;
+}
+
+static void make_objects(struct victim *v)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 31, .max_sge = 4 } };
 	const struct path path = path_to(0);
 	struct ibv_ah_attr attr;
 
 	v->pd = ibv_alloc_pd(port.ctx);
-	if (!v->pd)
+	v->other_pd = ibv_alloc_pd(port.ctx);
+	if (!v->pd || !v->other_pd)
 		die_errno(errno, "ibv_alloc_pd");
 	v->buf = aligned_alloc(4096, BUF_SIZE);
-	v->mr = ibv_reg_mr(v->pd, v->buf, BUF_SIZE, IBV_ACCESS_LOCAL_WRITE |
-			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	v->mr = ibv_reg_mr(v->pd, v->buf, BUF_SIZE,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | REMOTE_ACCESS);
+	v->mw = ibv_alloc_mw(v->pd, IBV_MW_TYPE_2);
 	fill_ah_attr(&attr, &port, &path);
 	v->ah = ibv_create_ah(v->pd, &attr);
+	v->other_ah = ibv_create_ah(v->other_pd, &attr);
 	record_rings();
 	v->cq = ibv_create_cq(port.ctx, 63, NULL, NULL, 0);
-	if (!v->mr || !v->ah || !v->cq)
-		die_errno(errno, "MR, AH or CQ");
-	v->qp[0] = make_qp(v, IBV_QPT_RC, 31);
-	v->qp[1] = make_qp(v, IBV_QPT_RC, 31);
+	v->srq = ibv_create_srq(v->pd, &init);
+	if (!v->mr || !v->mw || !v->ah || !v->other_ah || !v->cq || !v->srq)
+		die_errno(errno, "MR, MW, AH, CQ or SRQ");
+	make_qp(v, RC, IBV_QPT_RC, NULL, 31);
+	make_qp(v, SRQ_RC, IBV_QPT_RC, v->srq, 31);
+	make_qp(v, UC, IBV_QPT_UC, NULL, 31);
 	/* More than is flushed in one go */
-	v->ud = make_qp(v, IBV_QPT_UD, 255);
+	make_qp(v, UD, IBV_QPT_UD, NULL, 255);
 	record_rings_end();
+	/* One of the CQ and the SRQ, a send queue of each QP, receive queues of three */
+	if (nr_rings != 2 + QPS + 3)
+		die("expected 9 rings, found %u", nr_rings);
+}
+
+static void victim_create(struct victim *v)
+{
+	make_objects(v);
 	connect_all(v);
+	if (connected != QPS)
+		die("the victims cannot be connected");
+	v->ah_number = number_of(v->ah, v);
+	v->other_ah_number = number_of(v->other_ah, v);
 }
 
 /* Whatever was done to the rings, the objects can be destroyed. */
 static void victim_destroy(struct victim *v)
 {
-	int err;
+	int i, err = 0;
 
-	err = ibv_destroy_ah(v->ah) | ibv_destroy_qp(v->ud) |
-	      ibv_destroy_qp(v->qp[0]) | ibv_destroy_qp(v->qp[1]) |
-	      ibv_destroy_cq(v->cq) | ibv_dereg_mr(v->mr) |
-	      ibv_dealloc_pd(v->pd);
+	for (i = 0; i < QPS; i++)
+		err |= ibv_destroy_qp(v->qp[i]);
+	err |= ibv_destroy_ah(v->ah) | ibv_destroy_ah(v->other_ah) |
+	       ibv_destroy_cq(v->cq) | ibv_destroy_srq(v->srq) |
+	       ibv_dealloc_mw(v->mw) | ibv_dereg_mr(v->mr) |
+	       ibv_dealloc_pd(v->pd) | ibv_dealloc_pd(v->other_pd);
 	if (err)
 		die("an object of the hostile process cannot be destroyed");
 	free(v->buf);
@@ -136,19 +188,63 @@ static uint64_t interesting(uint64_t *rnd)
 	return r & 1 ? r >> 8 : values[(r >> 8) % ARRAY_SIZE(values)];
 }
 
+/* Where a request goes, by its opcode; of a datagram, by its QP. */
+static void craft_target(struct rxe_send_wr *wr, struct victim *v, bool datagram,
+			 uint64_t r)
+{
+	bool other = (r >> 40) % 8 == 0;
+
+	if (datagram) {
+		wr->wr.ud.remote_qpn = v->qp[UD]->qp_num;
+		wr->wr.ud.remote_qkey = TEST_QKEY;
+		wr->wr.ud.ah_num = other ? v->other_ah_number : v->ah_number;
+		return;
+	}
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wr->wr.atomic.remote_addr = (uintptr_t)v->buf;
+		wr->wr.atomic.rkey = v->mr->rkey;
+		break;
+	case IBV_WR_BIND_MW:
+		wr->wr.mw.addr = (uintptr_t)v->buf;
+		wr->wr.mw.length = BUF_SIZE;
+		wr->wr.mw.mr_lkey = v->mr->lkey;
+		wr->wr.mw.mw_rkey = v->mw->rkey;
+		wr->wr.mw.rkey = v->mw->rkey + (r >> 44) % 4;
+		wr->wr.mw.access = REMOTE_ACCESS;
+		break;
+	case IBV_WR_LOCAL_INV:
+	case IBV_WR_SEND_WITH_INV:
+		wr->ex.invalidate_rkey = v->mw->rkey + (r >> 44) % 4;
+		break;
+	default:
+		wr->wr.rdma.remote_addr = (uintptr_t)v->buf;
+		wr->wr.rdma.rkey = v->mr->rkey;
+	}
+}
+
+static uint32_t right_length(uint32_t opcode, bool datagram, uint64_t r)
+{
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		return 8;
+	return (r >> 8) % (datagram ? 1024 : BUF_SIZE);
+}
+
 /* A request that is right but for one thing: it gets far. */
-static void craft_send(struct rxe_send_wqe *wqe, struct victim *v, uint64_t *rnd)
+static void craft_send(struct rxe_send_wqe *wqe, struct victim *v, bool datagram,
+		       uint64_t *rnd)
 {
 	uint64_t r = next_random(rnd);
 
 	memset(wqe, 0, sizeof(*wqe) + 4 * sizeof(wqe->dma.sge[0]));
 	wqe->wr.wr_id = r;
-	wqe->wr.opcode = r % 5;
+	/* Some of them nobody knows, or programs may not post. */
+	wqe->wr.opcode = r % 16;
 	wqe->wr.send_flags = IBV_SEND_SIGNALED;
-	wqe->wr.wr.rdma.remote_addr = (uintptr_t)v->buf;
-	wqe->wr.wr.rdma.rkey = v->mr->rkey;
+	craft_target(&wqe->wr, v, datagram, r);
 	wqe->dma.num_sge = 1;
-	wqe->dma.length = (r >> 8) % BUF_SIZE;
+	wqe->dma.length = right_length(wqe->wr.opcode, datagram, r);
 	wqe->dma.resid = wqe->dma.length;
 	wqe->dma.sge[0].addr = (uintptr_t)v->buf;
 	wqe->dma.sge[0].length = wqe->dma.length;
@@ -220,9 +316,9 @@ static uint32_t ring_mask(const struct user_ring *ring)
 	return n ? n - 1 : 0;
 }
 
-static void post_crafted(struct victim *v, struct user_ring *ring, struct ibv_qp *qp,
-			 uint64_t *rnd)
+static void post_crafted(struct victim *v, unsigned int which, uint64_t *rnd)
 {
+	struct user_ring *ring = v->send_queue[which];
 	uint32_t shift = ring->buf->log2_elem_size & 15;
 	uint32_t mask = ring_mask(ring);
 	uint32_t at = ring->buf->producer_index & mask;
@@ -230,10 +326,10 @@ static void post_crafted(struct victim *v, struct user_ring *ring, struct ibv_qp
 
 	if (offset + 512 > ring->size - sizeof(*ring->buf))
 		return;
-	craft_send((void *)(ring->buf->data + offset), v, rnd);
+	craft_send((void *)(ring->buf->data + offset), v, which == UD, rnd);
 	__atomic_store_n(&ring->buf->producer_index, (at + 1) & mask,
 			 __ATOMIC_RELEASE);
-	ring_doorbell(qp, 0, 0, sizeof(struct rxe_send_wqe));
+	ring_doorbell(v->qp[which], 0, 0, sizeof(struct rxe_send_wqe));
 }
 
 static void scribble(struct user_ring *ring, uint64_t *rnd)
@@ -284,16 +380,14 @@ static void *reviver(void *arg)
 	struct victim *v = arg;
 
 	while (!stop) {
-		qp_to_state(v->ud, IBV_QPS_RTS);
+		qp_to_state(v->qp[UD], IBV_QPS_RTS);
 		usleep(MAX_PAUSE_US);
 	}
 	return NULL;
 }
 
-/* mmap order: the CQ, then the receive and send queue of each QP. */
 static void attack(struct victim *v)
 {
-	struct ibv_qp *qps[] = { v->qp[0], v->qp[1], v->ud };
 	struct rxe_queue_buf headers[MAX_RINGS];
 	uint64_t rnd = mix64(seed);
 	unsigned int i, k;
@@ -301,11 +395,10 @@ static void attack(struct victim *v)
 	for (i = 0; i < nr_rings; i++)
 		headers[i] = *rings[i].buf;
 	for (i = 0; i < rounds; i++) {
-		k = next_random(&rnd) % 3;
-		if (nr_rings == 7)
-			post_crafted(v, &rings[2 + 2 * k], qps[k], &rnd);
+		k = next_random(&rnd) % QPS;
+		post_crafted(v, k, &rnd);
 		if (i % 7 == 0)
-			ring_doorbell(qps[k], interesting(&rnd),
+			ring_doorbell(v->qp[k], interesting(&rnd),
 				      interesting(&rnd), interesting(&rnd));
 		if (i % 5 == 0)
 			ibv_req_notify_cq(v->cq, i & 1);
@@ -358,11 +451,10 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	parse(argc, argv);
 	victim_create(&v);
-	printf("hostile_rings: seed %lu, %u rounds, %u threads, %u rings\n",
-	       seed, rounds, threads, nr_rings);
+	printf("hostile_rings: seed %lu, %u threads, %u rings\n",
+	       seed, threads, nr_rings);
+	printf("figure: %u rounds of hostile rings\n", rounds);
 	fflush(stdout);
-	if (nr_rings != 7)
-		die("expected 7 rings (CQ, 3 x RQ and SQ), found %u", nr_rings);
 	pthread_create(&attacker, NULL, run_attack, &v);
 	pthread_create(&revives, NULL, reviver, &v);
 	for (i = 0; i < threads; i++)
@@ -374,6 +466,10 @@ int main(int argc, char **argv)
 		pthread_join(scribblers[i], NULL);
 	victim_destroy(&v);
 	port_close(&port);
+	printf("hostile_rings: QPs were connected %u of %u times\n", connected,
+	       connections);
+	if (connected < connections / 2)
+		die("the victims were dead most of the time");
 	puts("hostile_rings: everything could be destroyed");
 	return 0;
 }

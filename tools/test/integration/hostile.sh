@@ -36,14 +36,15 @@ beside()
 		! kill -0 "$pid" 2>/dev/null || nap 1
 	done
 	wait "$pid" || rc=$?
-	echo "$connections ordinary connections meanwhile"
+	figure "$connections" "ordinary connections beside hostile programs and packets"
 	return "$rc"
 }
 
 check "a program that scribbles over its rings (seed $SEED)" \
 	beside a "$BUILD/hostile_rings" "$DEV_A" "$GID4_A" \
 	--rounds "$ROUNDS" --seed "$SEED"
-check "an unprivileged one too" \
+check "an unprivileged one too; requests of all kinds get as far as the wire" \
+	grows "$DEV_A" "rx_write_requests=+ rx_read_requests=+ rx_atomic_requests=+" \
 	a setpriv --reuid 65534 --regid 65534 --clear-groups \
 	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 300 --seed $((SEED + 1))
 
@@ -94,7 +95,8 @@ attack()
 	victims_end
 	sent=$(awk '$1 == "total" { print $2 }' "$TMP/sent")
 	n=$((after - before))
-	echo "$sent packets were sent, $n were counted as drops"
+	figure "$sent" "crafted packets"
+	echo "$n were counted as drops"
 	# Some are in order by luck or answered; the mass is dropped.
 	((n > sent / 2))
 }
@@ -157,6 +159,7 @@ flooded()
 	after=$(counters "$DEV_A")
 	ordinary=$(($(counter "$DEV_B" tx_packets) - ordinary))
 	cat "$TMP/flood"
+	figure "$(fate packets)" "packets of floods"
 	for name in "${ARRIVED[@]}" "${UNPARSED[@]}"; do
 		echo "$name grew by $(growth "$name")"
 	done
@@ -164,6 +167,7 @@ flooded()
 	expect "packets with a bad ICRC" "$(fate icrc)" "$(growth rx_icrc_encapsulated)"
 	expect "packets of another partition" "$(fate pkey)" "$(growth rx_dropped_pkey)"
 	expect "parsed packets that are counted" "$arrived" "$(growth "${ARRIVED[@]}")"
+	(($(growth rx_dropped_no_qp) >= $(fate no_qp)))
 	(($(growth "${UNPARSED[@]}") >= $(fate refused)))
 }
 note "$FLOOD packets or trains each, seed $SEED"

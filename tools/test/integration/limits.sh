@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 CGROUP=$TMP/cgroup
-OBJECTS=${OBJECTS:-12}
+OBJECTS=${OBJECTS:-16}
 
 put_back()
 {
@@ -54,7 +54,7 @@ limited()
 	(echo "$BASHPID" >"$CGROUP/user/cgroup.procs" && "$@")
 }
 
-# A context; a PD, an AH, a region, a CQ and three QPs
+# A context; two PDs, two AHs, a region, a window, a CQ, an SRQ and four QPs
 program() { limited "$1" unprivileged unlimited "$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 1; }
 # The RDMA core (seen in 6.12) forgets to put the task of a context that
 # it refuses, in the ioctl method GET_CONTEXT: kmemleak would find that.
@@ -64,7 +64,7 @@ else
 	refuse "a program without handles cannot open the device" \
 		"temporarily unavailable" program "hca_handle=0 hca_object=max"
 fi
-for objects in 0 1 3 5 6; do
+for objects in 0 1 3 5 7 9 11; do
 	refuse "nor have more than $objects objects of a limit of $objects" \
 		"temporarily unavailable" program "hca_handle=1 hca_object=$objects"
 done

@@ -18,6 +18,7 @@
 #define GUARD		0xa5
 #define BEYOND		8	/* bytes more than the driver's structure has */
 #define MAX_COMMAND	512
+#define RANDOM_MASKS	500
 
 static struct duo duo;
 static struct ibv_srq *srq;
@@ -370,6 +371,14 @@ static struct ibv_qp *qp_in_state(struct duo *d, enum ibv_qp_type type,
 	return qp;
 }
 
+static struct path any_path(void)
+{
+	return (struct path) {
+		.gid = duo.b.port->gid, .qpn = 17, .mtu = 1024, .timeout = 14,
+		.retry_cnt = 7, .rd_atomic = 1, .min_rnr_timer = 1,
+	};
+}
+
 /* True if it was taken. */
 static bool modify_one(struct ibv_qp *qp, enum ibv_qp_state to, int mask,
 		       const struct port *port, const struct path *path,
@@ -405,10 +414,7 @@ static void any_attribute(enum ibv_qp_type type, const char *name)
 		IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
 		IBV_QPS_SQD, IBV_QPS_ERR,
 	};
-	const struct path path = {
-		.gid = duo.b.port->gid, .qpn = 17, .mtu = 1024, .timeout = 14,
-		.retry_cnt = 7, .rd_atomic = 1, .min_rnr_timer = 1,
-	};
+	const struct path path = any_path();
 	unsigned int from, to, bit, taken = 0;
 	int unexpected = 0;
 	struct ibv_qp *qp;
@@ -437,6 +443,56 @@ static void any_attribute(enum ibv_qp_type type, const char *name)
 		tap_true(name, taken);
 }
 
+static int usual_mask(enum ibv_qp_type type, enum ibv_qp_state to)
+{
+	bool datagrams = type == IBV_QPT_UD, reliable = type == IBV_QPT_RC;
+
+	switch (to) {
+	case IBV_QPS_INIT:
+		return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		       (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	case IBV_QPS_RTR:
+		return IBV_QP_STATE |
+		       (datagrams ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU |
+					IBV_QP_DEST_QPN | IBV_QP_RQ_PSN) |
+		       (reliable ? IBV_QP_MAX_DEST_RD_ATOMIC |
+				   IBV_QP_MIN_RNR_TIMER : 0);
+	case IBV_QPS_RTS:
+		return IBV_QP_STATE | IBV_QP_SQ_PSN |
+		       (reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				   IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0);
+	default:
+		return IBV_QP_STATE;
+	}
+}
+
+/* The usual ones, often with one that is missing or too many, to any state at all. */
+static void any_attributes(enum ibv_qp_type type, const char *name)
+{
+	const struct path path = any_path();
+	struct ibv_qp *qp = qp_in_state(&duo, type, IBV_QPS_RESET, &path);
+	unsigned int i, taken = 0;
+	uint64_t rnd = 1;
+	int unexpected = 0;
+
+	for (i = 0; i < RANDOM_MASKS; i++) {
+		uint64_t r = next_random(&rnd);
+		enum ibv_qp_state to = r % (IBV_QPS_ERR + 1);
+		int mask = usual_mask(type, to);
+
+		if (r & 1 << 8)
+			mask ^= 1 << (r >> 16) % 32;
+		if (r & 1 << 9)
+			mask ^= 1 << (r >> 24) % 32;
+		taken += modify_one(qp, to, mask, duo.a.port, &path, &unexpected);
+	}
+	ibv_destroy_qp(qp);
+	if (unexpected)
+		tap_not_ok(name, "%s", strerror(unexpected));
+	else
+		tap_true(name, taken);
+}
+
 void test_arguments(void)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -459,5 +515,8 @@ void test_attribute_masks(void)
 	any_attribute(IBV_QPT_RC, "each attribute of an RC QP is taken or refused in each state");
 	any_attribute(IBV_QPT_UC, "each attribute of a UC QP is taken or refused in each state");
 	any_attribute(IBV_QPT_UD, "each attribute of a UD QP is taken or refused in each state");
+	any_attributes(IBV_QPT_RC, "any attributes of an RC QP together are taken or refused");
+	any_attributes(IBV_QPT_UC, "any attributes of a UC QP together are taken or refused");
+	any_attributes(IBV_QPT_UD, "any attributes of a UD QP together are taken or refused");
 	duo_close(&duo);
 }
