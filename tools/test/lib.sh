@@ -19,6 +19,7 @@
 #	MTU				MTU of the veth pair (1500)
 #	CHECK_TIMEOUT			seconds that one check may take (180; three times that with lockdep)
 #	PATIENCE			seconds until what is waited for counts as missing (60)
+#	TEARDOWNS			how often each end of a device comes (5; once with lockdep)
 
 set -euo pipefail
 
@@ -36,6 +37,7 @@ if [[ -e /proc/lockdep ]]; then
 	SLOWNESS=3 SLOW_QP=(--timeout 17)
 fi
 CHECK_TIMEOUT=$((CHECK_TIMEOUT * SLOWNESS))
+: "${TEARDOWNS:=$((SLOWNESS > 1 ? 1 : 5))}"
 
 # The network every script talks about: side A and side B.
 NS_A=roce-test-a NS_B=roce-test-b
@@ -151,6 +153,19 @@ run_limited()
 	reap_group "$pid" || RC=1
 }
 
+# figure NUMBER WHAT: what a check has done to the driver; tools/check adds up the
+# numbers of a kind.
+figure() { echo "figure: $*"; }
+
+show_figures()
+{
+	local line
+
+	while read -r line; do
+		[[ $line != "figure: "* ]] || note "$line"
+	done <"$TMP/check.out"
+}
+
 # check NAME COMMAND...: the command succeeds within CHECK_TIMEOUT
 check()
 {
@@ -160,6 +175,7 @@ check()
 	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1
 	if [[ $RC == 0 ]]; then
 		ok "$name"
+		show_figures
 	else
 		not_ok "$name"
 		echo "# exit status $RC after $((SECONDS - begin)) s: $*"
@@ -735,6 +751,34 @@ background_traffic()
 	# shellcheck disable=SC2034 # for the caller
 	TRAFFIC=$!
 	wait_for traffic_flows
+}
+
+# breaks_traffic [-4|-6] COMMAND...: the command, under traffic that cannot survive it.
+# The work requests end with the error that says so.
+breaks_traffic()
+{
+	local family=-4
+
+	case $1 in
+	-4 | -6) family=$1; shift ;;
+	esac
+	background_traffic "$family"
+	"$@"
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	found 'transport retry counter exceeded' <"$TMP/traffic" || { cat "$TMP/traffic"; return 1; }
+}
+
+# taken_away COMMAND...: the command takes side A's device from its programs. One of
+# them, process REMOVED, is told so, cannot use it any more, and lets go of everything.
+# It runs in the namespace OWNER_NS, if there is one.
+taken_away()
+{
+	in_ns "${OWNER_NS:-}" "$BUILD/removed" "$DEV_A" "$GID4_A" >"$TMP/removed" 2>&1 &
+	REMOVED=$!
+	wait_for grep -q ready "$TMP/removed"
+	"$@"
+	wait_for ended "$REMOVED" || { cat "/proc/$REMOVED/stack"; return 1; }
+	wait "$REMOVED" || { cat "$TMP/removed"; return 1; }
 }
 
 # perftest PROGRAM [-4|-6] ARGS...: the family is that of the GIDs; the two

@@ -49,9 +49,10 @@ load()
 	until_told "$end" thousand || rc=1
 	wait "$pid" || { echo "those who misbehave:"; rc=1; }
 	tail "$TMP/misbehaved"
+	figure "$(counter "$DEV_A" rx_packets)" "packets under load"
+	figure "$(counter "$DEV_B" out_of_buffer)" "packets that found no receive"
 	return "$rc"
 }
 check "$QPS connected QPs for $DURATION seconds, beside some that misbehave" load
-note "$(counter "$DEV_A" rx_packets) packets, $(counter "$DEV_B" out_of_buffer) found no receive"
 check "and all is well afterwards" integrity_pair --ops mix --sizes 300 --count 20
 finish
