@@ -85,18 +85,35 @@ ns_del "$NS_B"
 
 ns_pair
 link_pair
-check "rmmod roce beside a busy rxe" modprobe -r roce
-LINKS=()
-check "rxe works on" rxe_works
+unload_beside_busy_rxe()
+{
+	local pid
 
-link_pair
-# rxe's unload unregisters every device of its driver id: ours too.
-check "rmmod rdma_rxe beside roce" modprobe -r rdma_rxe
-check "the module roce survives it" module_loaded roce
-for dev in "$DEV_A" "$DEV_B"; do
-	link_gone "$dev" || link_del "$dev"
-done
+	rxe_works &
+	pid=$!
+	modprobe -r roce
+	wait "$pid"
+}
+check "rmmod roce: a busy rxe goes on" unload_beside_busy_rxe
 LINKS=()
+
+# rxe's unload unregisters every device of its driver id: ours too.
+unload_rxe()
+{
+	modprobe rdma_rxe
+	link_pair
+	background_traffic
+	taken_away modprobe -r rdma_rxe
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	module_loaded roce
+	for dev in "$DEV_A" "$DEV_B"; do
+		wait_for link_gone "$dev"
+	done
+	figure 1 "teardowns under traffic"
+}
+for ((i = 1; i <= TEARDOWNS; i++)); do
+	check "rmmod rdma_rxe takes roce's devices from their programs, under traffic ($i)" unload_rxe
+done
 link_pair
 check "and roce links can be made and used again" roce_works
 ip link del x0

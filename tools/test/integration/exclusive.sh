@@ -32,23 +32,34 @@ check "nor in the initial one" sees_not "" "$DEV_A"
 check "traffic between two exclusive namespaces" \
 	integrity_pair --ops mix --sizes 1,mtu,10000 --count 20
 
-# The device is taken from its programs, and nobody waits for them.
-taken_away()
+move_device() { a rdma dev set "$DEV_A" netns "$NS_B"; }
+
+moved_away()
 {
 	background_traffic
-	a rdma dev set "$DEV_A" netns "$NS_B"
-	! wait "$TRAFFIC"
+	OWNER_NS=$NS_A taken_away move_device
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
 	sees "$NS_B" "$DEV_A"
 	sees_not "$NS_A" "$DEV_A"
+	figure 1 "teardowns under traffic"
+}
+
+# find_gid: the index of side A's GID, once it is there again
+find_gid()
+{
+	wait_for gid_index "$DEV_A" "$NS_A" 4
+	GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
 }
 
 brought_back()
 {
 	b rdma dev set "$DEV_A" netns "$NS_A"
-	wait_for gid_index "$DEV_A" "$NS_A" 4
-	GID4_A=$(gid_index "$DEV_A" "$NS_A" 4)
+	find_gid
 	integrity_pair --ops mix --sizes 1,mtu,10000 --count 20
 }
-check "a device is moved to another namespace, under traffic" taken_away
-check "and works again when it is back" brought_back
+for ((i = 1; i <= TEARDOWNS; i++)); do
+	check "a device is moved to another namespace, under traffic ($i)" moved_away
+	check "and works again when it is back ($i)" brought_back
+	find_gid
+done
 finish

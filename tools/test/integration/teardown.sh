@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # The end of everything, under traffic. Nothing may hang, leak or splat, and no
-# process may wait for ever. TEARDOWNS says how often each end comes, ROUNDS how
-# often a link comes and goes.
+# process may wait for ever. ROUNDS says how often a link comes and goes.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 # Fewer where everything is checked and slow
-TEARDOWNS=${TEARDOWNS:-$((SLOWNESS > 1 ? 1 : 2))}
 ROUNDS=${ROUNDS:-$((15 / SLOWNESS))}
 build
 
@@ -80,6 +78,7 @@ teardown()
 	scene
 	"$@"
 	clear_scene
+	figure 1 "teardowns under traffic"
 }
 
 # teardowns NAME COMMAND...
@@ -105,28 +104,62 @@ down_up()
 	kill "$TRAFFIC_A" "$TRAFFIC_B" || true
 }
 
-teardowns "rdma link delete" rdma link delete "$DEV_A"
 # Expanded when it is run, as the process ids are known by then.
 kill_a() { kill -KILL "$TRAFFIC_A"; }
 kill_b() { kill -KILL "$TRAFFIC_B"; }
+delete_link() { rdma link delete "$DEV_A"; }
 delete_netdev() { a ip link del "$VETH_A"; }
 delete_ns() { ip netns del "$NS_A"; }
-unload() { rmmod roce; }
 
+# Nobody waits for a program that does not run.
+delete_from_stopped()
+{
+	kill -STOP "$REMOVED"
+	timeout 20 rdma link delete "$DEV_A"
+	link_gone "$DEV_A"
+	kill -CONT "$REMOVED"
+}
+
+teardowns "rdma link delete" taken_away delete_link
+teardowns "rdma link delete, of a program that is stopped" taken_away delete_from_stopped
 teardowns "kill -9 of the server" kill_a
 teardowns "kill -9 of the client" kill_b
-teardowns "netdev deletion" delete_netdev
-teardowns "namespace deletion" delete_ns
+teardowns "netdev deletion" taken_away delete_netdev
+teardowns "namespace deletion" taken_away delete_ns
 teardowns "ip link set down and up" down_up
 
 # rmmod succeeds or says that the module is in use; it never hangs.
 unload_or_busy()
 {
-	unload 2>"$TMP/rmmod" || grep -qi 'in use' "$TMP/rmmod"
+	rmmod roce 2>"$TMP/rmmod" || grep -qi 'in use' "$TMP/rmmod"
 	cat "$TMP/rmmod"
 	[[ ! -d /sys/module/roce ]] || kill "$TRAFFIC_A" "$TRAFFIC_B" || true
 }
 teardowns "rmmod roce" unload_or_busy
+
+# Without a program nothing keeps it, whatever arrives.
+unload_under_fire()
+{
+	local attacker
+
+	modprobe roce
+	ns_pair
+	link_pair
+	crafted 4 --seed 1 --rounds 1000 >/dev/null 2>&1 &
+	attacker=$!
+	wait_for something_arrives
+	rmmod roce
+	kill "$attacker" || return
+	wait "$attacker" || true
+	LINKS=()
+	ns_del "$NS_A"
+	ns_del "$NS_B"
+	figure 1 "teardowns under hostile packets"
+}
+something_arrives() { (($(counter "$DEV_A" rx_dropped_no_qp) > 0)); }
+for ((i = 1; i <= TEARDOWNS; i++)); do
+	check "rmmod roce, while packets arrive ($i)" unload_under_fire
+done
 
 # look: at everything that can be seen of the devices, for ever
 look()

@@ -61,7 +61,16 @@ check "and CNPs with that of priority 6" \
 READY=ready_cm check "rping over a VLAN's address" pair \
 	rping -s -a "10.99.$ID.1" -C 5 -V -- rping -c -a "10.99.$ID.1" -C 5 -V
 
-a ip link del "$VETH_A.$ID"
 gone() { ! gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID"; }
-check "a VLAN that is removed takes its GIDs along" wait_for gone
+removed()
+{
+	breaks_traffic a ip link del "$VETH_A.$ID"
+	wait_for gone
+}
+check "a VLAN is removed under traffic, which ends with an error, and its GIDs go" removed
+a ip link add link "$VETH_A" name "$VETH_A.$ID" type vlan id "$ID"
+address "$NS_A" "$VETH_A.$ID" "10.99.$ID.1/24" "fd00:$ID::1/64"
+wait_for gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID" || true
+GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID")
+check "and works when it is there again" integrity_pair --ops mix --sizes 1,5000 --count 21
 finish
