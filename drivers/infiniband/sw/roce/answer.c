@@ -196,7 +196,7 @@ static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packe
 	       roce_answer_packets(qp, packet) <= resource->packets - index;
 }
 
-/* None of it was sent since it was asked for, and so nothing that is behind it. */
+/* None of it was sent since it was asked for. */
 static bool is_owed_already(const struct roce_qp *qp,
 			    const struct roce_packet *packet,
 			    const struct roce_resource *resource, u32 number)

@@ -232,8 +232,8 @@ int roce_counter_update_stats(struct rdma_counter *counter)
 
 /*
  * On the first bind: when a later step of making it fails, the core tells nobody.
- * The core knows a counter by the number that it gets here, and for a while longer
- * than we do, so that one is not given again soon.
+ * The core knows a counter by the number that it gets here; some kernels do so for a
+ * while longer than we, and so no number is given again soon.
  */
 static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
 {

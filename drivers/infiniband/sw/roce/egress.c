@@ -10,12 +10,12 @@
  * millisecond a timer looks how many have left, and lets as many of the line go
  * on. It runs only while somebody waits, and each turn is good for one train.
  *
- * The count is the number of references to a socket that does nothing else:
- * each sk_buff holds one, and the stack gives it back when the sk_buff is
- * freed, or when the IP layer of a peer on this host takes it in; earlier, if
- * software cuts a train behind the qdisc, or sends it through lo. Who keeps an
- * sk_buff for long, a queue of netfilter say, keeps the socket, but neither
- * the device nor this module; and after a while it does not count any more.
+ * The count is the number of references to a socket that does little else: it
+ * tells IP which MTU counts. Each sk_buff holds one, and the stack gives it back
+ * when the sk_buff is freed, or when the IP layer of a peer on this host takes it
+ * in; earlier, if software cuts a train behind the qdisc, or sends it through lo.
+ * Who keeps an sk_buff for long, a queue of netfilter say, keeps the socket, but
+ * neither the device nor this module; and after a while it does not count any more.
  */
 #include <linux/in.h>
 #include <linux/net.h>

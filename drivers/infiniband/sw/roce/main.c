@@ -206,13 +206,15 @@ struct roce_device *roce_device_find_by_address(struct net *net,
  */
 static void leave(struct roce_device *dev)
 {
-	bool was_live = dev->state == ROCE_DEVICE_LIVE;
-
+	if (dev->state < ROCE_DEVICE_LIVE) {
+		WRITE_ONCE(dev->state, ROCE_DEVICE_REFUSED);
+		return;
+	}
 	WRITE_ONCE(dev->state, ROCE_DEVICE_LEAVING);
 	if (ib_device_try_get(&dev->ibdev)) {
 		ib_unregister_device_queued(&dev->ibdev);
 		ib_device_put(&dev->ibdev);
-	} else if (was_live) {
+	} else {
 		schedule_work(&reap_work);
 	}
 }

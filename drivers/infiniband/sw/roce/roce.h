@@ -54,6 +54,7 @@ struct roce_train;
 /* What a device goes through; see main.c */
 enum roce_device_state {
 	ROCE_DEVICE_NEW,	/* not registered yet */
+	ROCE_DEVICE_REFUSED,	/* neither, and its netdev goes */
 	ROCE_DEVICE_LIVE,
 	ROCE_DEVICE_LEAVING,	/* its netdev goes */
 	ROCE_DEVICE_DEAD,	/* unregistered; only its memory is left */

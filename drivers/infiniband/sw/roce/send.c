@@ -118,6 +118,7 @@ static int output(struct roce_device *dev, const struct roce_av *av,
 	int err;
 
 	roce_egress_charge(dev, skb);
+	/* Whose MTU counts: IPv6 asks the sk_buff, IPv4 the argument. */
 	if (av->ipv6)
 		err = ip6_local_out(net, NULL, skb);
 	else
