@@ -773,7 +773,11 @@ breaks_traffic()
 # It runs in the namespace OWNER_NS, if there is one.
 taken_away()
 {
-	in_ns "${OWNER_NS:-}" "$BUILD/removed" "$DEV_A" "$GID4_A" >"$TMP/removed" 2>&1 &
+	local in=()
+
+	# Not in_ns, whose process would be a shell.
+	[[ -z ${OWNER_NS:-} ]] || in=(ip netns exec "$OWNER_NS")
+	"${in[@]}" "$BUILD/removed" "$DEV_A" "$GID4_A" >"$TMP/removed" 2>&1 &
 	REMOVED=$!
 	wait_for grep -q ready "$TMP/removed"
 	"$@"

@@ -249,7 +249,7 @@ static void craft_send(struct rxe_send_wqe *wqe, struct victim *v, bool datagram
 	wqe->dma.sge[0].addr = (uintptr_t)v->buf;
 	wqe->dma.sge[0].length = wqe->dma.length;
 	wqe->dma.sge[0].lkey = v->mr->lkey;
-	switch ((r >> 32) % 16) {
+	switch ((r >> 32) % 32) {
 	case 0:
 		wqe->wr.opcode = interesting(rnd);
 		break;

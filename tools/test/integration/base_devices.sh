@@ -84,16 +84,18 @@ slave_is_not() { [[ $(active_slave) != "$1" ]]; }
 # The bond's slave goes down under a transfer; more bytes if it was over before.
 failover()
 {
-	local first bytes
+	local first bytes enough
 
-	first=$(active_slave)
 	for bytes in 32m 256m 1024m; do
 		background_traffic --bytes "$bytes"
+		first=$(active_slave)
 		a ip link set "$first" down
 		wait_for slave_is_not "$first"
-		! ended "$TRAFFIC" || { a ip link set "$first" up; wait "$TRAFFIC"; continue; }
-		wait "$TRAFFIC"
-		return
+		enough=yes
+		! ended "$TRAFFIC" || enough=
+		wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
+		a ip link set "$first" up
+		[[ -z $enough ]] || return 0
 	done
 	echo "the transfers were over before the bond had another slave"
 	return 1

@@ -113,6 +113,9 @@ unload_rxe()
 }
 for ((i = 1; i <= TEARDOWNS; i++)); do
 	check "rmmod rdma_rxe takes roce's devices from their programs, under traffic ($i)" unload_rxe
+	for dev in "$DEV_A" "$DEV_B"; do
+		link_gone "$dev" || rdma link delete "$dev"
+	done
 done
 link_pair
 check "and roce links can be made and used again" roce_works

@@ -109,7 +109,8 @@ either()
 	fi
 }
 
-# at_each_rate COMMAND...: ROUNDS times each; some of it must fail
+# at_each_rate COMMAND...: ROUNDS times each; some of it must fail, and the last one,
+# when there is memory again, must not
 at_each_rate()
 {
 	local worked=0 failed=0 injected=0 percent i
@@ -125,6 +126,8 @@ at_each_rate()
 	figure "$injected" "injected failures of allocations"
 	echo "$worked times it worked, $failed times it failed"
 	((failed > 0))
+	"$@"
+	${AFTERWARDS:-true}
 }
 check "verbs work, or fail with ENOMEM" at_each_rate \
 	integrity_pair --ops mix --sizes 300 --count 7

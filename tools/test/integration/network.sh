@@ -63,14 +63,24 @@ breaks()
 	breaks_traffic "$@"
 }
 
-# breaks_nothing 4|6 COMMAND...: nor does the command keep new connections from delivering
+# breaks_nothing 4|6 COMMAND...: neither bytes that are on their way, enough of them to
+# be so until the command has ended, nor new connections
 breaks_nothing()
 {
-	find_gids "$1"
-	background_traffic "-$1" --bytes 32m
-	"${@:2}"
-	wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
-	works "$1"
+	local family=$1 bytes still
+	shift
+
+	for bytes in 32m 128m 512m; do
+		find_gids "$family"
+		background_traffic "-$family" --bytes "$bytes"
+		"$@"
+		still=yes
+		! ended "$TRAFFIC" || still=
+		wait "$TRAFFIC" || { cat "$TMP/traffic"; return 1; }
+		works "$family"
+		[[ -z $still ]] || return 0
+	done
+	return 1
 }
 
 # works 4|6 ARGS...: new connections deliver

@@ -197,7 +197,7 @@ two_apart()
 
 	rdma statistic qp set link "$DEV_A/1" auto pid on
 	"$BUILD/connection" rc "$DEV_A" "$GID4_A" "$DEV_B" "$GID4_B" \
-		< <(echo "send 5 100"; sleep 30) >"$TMP/other" &
+		< <(echo "send 5 100"; sleep 300) >"$TMP/other" &
 	other=$!
 	wait_for grep -q "done" "$TMP/other"
 	connect rc
@@ -207,7 +207,6 @@ two_apart()
 	kill "$other"
 	wait "$other" || true
 	hang_up
-	rdma statistic qp set link "$DEV_A/1" auto off
 }
 
 refute() { ! "$@"; }
@@ -216,6 +215,7 @@ check "each new QP counts apart: rdma statistic, auto type on" automatic type
 check "each process counts apart: auto pid on" automatic pid
 check "a QP counts apart that was bound by hand" bound
 check "two processes count apart from each other" two_apart
+rdma statistic qp set link "$DEV_A/1" auto off
 
 # --- the standard counters ---------------------------------------------------------------
 

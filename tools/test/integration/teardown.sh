@@ -89,10 +89,15 @@ teardowns()
 
 	for ((i = 1; i <= TEARDOWNS; i++)); do
 		check "$name, under traffic ($i)" teardown "$@"
-		# What a failed one leaves would make the next one fail too.
-		ip netns del "$NS_A" 2>/dev/null || true
-		ip netns del "$NS_B" 2>/dev/null || true
+		leave_nothing
 	done
+}
+
+# What a failed one leaves would make the next one fail too.
+leave_nothing()
+{
+	ip netns del "$NS_A" 2>/dev/null || true
+	ip netns del "$NS_B" 2>/dev/null || true
 }
 
 down_up()
@@ -149,17 +154,22 @@ unload_under_fire()
 	attacker=$!
 	wait_for something_arrives
 	rmmod roce
-	kill "$attacker" || return
+	pkill -P "$attacker"
 	wait "$attacker" || true
-	LINKS=()
-	ns_del "$NS_A"
-	ns_del "$NS_B"
 	figure 1 "teardowns under hostile packets"
 }
 something_arrives() { (($(counter "$DEV_A" rx_dropped_no_qp) > 0)); }
-for ((i = 1; i <= TEARDOWNS; i++)); do
-	check "rmmod roce, while packets arrive ($i)" unload_under_fire
-done
+# QEMU's emulation (seen with 7.2 and Linux 6.1) may leave a CPU at an instruction that
+# another one has just patched, for ever: in ip_local_deliver(), whose jump label tells
+# that a netfilter hook has gone. Our own kernels have no jump labels.
+if grep -q TCG /proc/cpuinfo && grep -q __start___jump_table /proc/kallsyms; then
+	skip "rmmod roce, while packets arrive" "an emulated CPU may not survive jump labels"
+else
+	for ((i = 1; i <= TEARDOWNS; i++)); do
+		check "rmmod roce, while packets arrive ($i)" unload_under_fire
+		leave_nothing
+	done
+fi
 
 # look: at everything that can be seen of the devices, for ever
 look()
