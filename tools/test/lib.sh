@@ -753,6 +753,12 @@ background_traffic()
 	wait_for traffic_flows
 }
 
+# traffic_failed: waits for its end, which has to be an error
+traffic_failed()
+{
+	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+}
+
 # breaks_traffic [-4|-6] COMMAND...: the command, under traffic that cannot survive it.
 # The work requests end with the error that says so.
 breaks_traffic()
@@ -764,7 +770,7 @@ breaks_traffic()
 	esac
 	background_traffic "$family"
 	"$@"
-	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	traffic_failed
 	found 'transport retry counter exceeded' <"$TMP/traffic" || { cat "$TMP/traffic"; return 1; }
 }
 

@@ -104,7 +104,7 @@ unload_rxe()
 	link_pair
 	background_traffic
 	taken_away modprobe -r rdma_rxe
-	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	traffic_failed
 	module_loaded roce
 	for dev in "$DEV_A" "$DEV_B"; do
 		wait_for link_gone "$dev"

@@ -38,7 +38,7 @@ moved_away()
 {
 	background_traffic
 	OWNER_NS=$NS_A taken_away move_device
-	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+	traffic_failed
 	sees "$NS_B" "$DEV_A"
 	sees_not "$NS_A" "$DEV_A"
 	figure 1 "teardowns under traffic"
