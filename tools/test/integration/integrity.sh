@@ -82,21 +82,59 @@ check "UC: the same without segmentation offload" \
 
 # The queue of the CPU takes 16 packets: of each train of small messages some leave
 # and some do not. Nobody may get those that left a second time.
+# sent_once ARRIVED...: the command says how many have arrived so far
 sent_once()
 {
-	local sent received
+	local sent arrived
 
 	sent=$(counter "$DEV_B" tx_packets)
-	received=$(counter "$DEV_A" rx_packets)
+	arrived=$("$@")
 	grows "$DEV_B" "tx_stalled_queue=+" \
 		perftest ib_write_bw -c UC -l 32 -s 64 -n 6400
-	expect "packets received" $(($(counter "$DEV_B" tx_packets) - sent)) \
-		$(($(counter "$DEV_A" rx_packets) - received))
+	expect "packets that arrive" $(($(counter "$DEV_B" tx_packets) - sent)) \
+		$(($("$@") - arrived))
 }
-BACKLOG=$(sysctl -n net.core.netdev_max_backlog)
-sysctl -qw net.core.netdev_max_backlog=16
-check "UC: what a queue refuses of a train is sent again, and nothing else" sent_once
-sysctl -qw "net.core.netdev_max_backlog=$BACKLOG"
+# short_queue COMMAND...
+short_queue()
+{
+	local backlog rc=0
+
+	backlog=$(sysctl -n net.core.netdev_max_backlog)
+	sysctl -qw net.core.netdev_max_backlog=16
+	"$@" || rc=1
+	sysctl -qw "net.core.netdev_max_backlog=$backlog"
+	return "$rc"
+}
+check "UC: what a queue refuses of a train is sent again, and nothing else" \
+	short_queue sent_once counter "$DEV_A" rx_packets
+
+# esp SIDE FROM TO: what goes from here to there is encrypted, and what comes has to be
+esp()
+{
+	local side=$1 from=$2 to=$3 keys template=(tmpl proto esp mode transport)
+
+	keys=(auth "hmac(sha256)" "0x$(printf %064d 1)" enc "cbc(aes)" "0x$(printf %032d 2)")
+	$side ip xfrm state add src "$from" dst "$to" spi 1 proto esp mode transport "${keys[@]}"
+	$side ip xfrm state add src "$to" dst "$from" spi 1 proto esp mode transport "${keys[@]}"
+	$side ip xfrm policy add dir out src "$from" dst "$to" proto udp dport 4791 "${template[@]}"
+	$side ip xfrm policy add dir in src "$to" dst "$from" proto udp dport 4791 "${template[@]}"
+}
+# What is decrypted waits in a queue that is as short, and may still be lost.
+decrypted()
+{
+	a ip -s xfrm state get src "$IP4_B" dst "$IP4_A" proto esp spi 1 |
+		sed -n 's/.*(bytes), \([0-9]*\)(packets)/\1/p'
+}
+esp a "$IP4_A" "$IP4_B"
+esp b "$IP4_B" "$IP4_A"
+check "RC: encrypted by IPsec" integrity_pair --ops mix --sizes 100,20000 --flags bidir --count 28
+check "UC: encrypted by IPsec" integrity_pair --types uc --ops push --sizes 100,20000 --count 20
+check "UC: encrypted by IPsec, what a queue refuses of a train is sent again, and nothing else" \
+	short_queue sent_once decrypted
+for side in a b; do
+	$side ip xfrm policy flush
+	$side ip xfrm state flush
+done
 
 a ip link set "$VETH_A" mtu 9000
 b ip link set "$VETH_B" mtu 9000
