@@ -629,10 +629,11 @@ ready_tcp()
 	[[ $(<"/proc/$2/net/tcp") =~ $hex || $(<"/proc/$2/net/tcp6") =~ $hex ]]
 } 2>/dev/null
 
-# ready_cm: somebody listens on a connection manager id
+# ready_cm: somebody listens on a connection manager id, which says so a moment
+# before it does
 ready_cm()
 {
-	[[ $(rdma resource show cm_id) == *LISTEN* ]]
+	[[ $(rdma resource show cm_id) == *LISTEN* ]] && nap 0.2
 }
 
 # ready_socket: integrity's server has made its socket
@@ -757,6 +758,47 @@ background_traffic()
 traffic_failed()
 {
 	! wait "$TRAFFIC" || { echo "the traffic did not end with an error"; return 1; }
+}
+
+# control FILE [VALUE]: of A's device; reads, or writes. Like counters, the files
+# are in the namespace that the device belongs to: the initial one.
+control()
+{
+	local file=/sys/class/infiniband/$DEV_A/cc/$1
+
+	if [[ $# == 1 ]]; then
+		cat "$file"
+	else
+		echo "$2" >"$file"
+	fi
+}
+
+# look: at everything that can be seen of the devices, for ever
+look()
+{
+	# What it looks at goes.
+	set +e
+	while :; do
+		rdma resource show qp -dd
+		rdma resource show mr -dd
+		rdma resource show cq -dd
+		rdma statistic show
+		grep -rs . "/sys/class/infiniband/$DEV_A/ports" "/sys/class/infiniband/$DEV_A/cc"
+	done >/dev/null 2>&1
+}
+
+# watched COMMAND...: while two look at all that there is to see
+watched()
+{
+	local watchers=()
+
+	look &
+	watchers+=($!)
+	look &
+	watchers+=($!)
+	nap 0.5
+	"$@"
+	kill "${watchers[@]}"
 }
 
 # breaks_traffic [-4|-6] COMMAND...: the command, under traffic that cannot survive it.

@@ -10,19 +10,6 @@ MTU=4200
 # shellcheck source=../switch.sh
 . "$(dirname "$0")/../switch.sh"
 
-# control FILE [VALUE]: of A's device; reads, or writes. Like counters, the files
-# are in the namespace that the device belongs to: the initial one.
-control()
-{
-	local file=/sys/class/infiniband/$DEV_A/cc/$1
-
-	if [[ $# == 1 ]]; then
-		cat "$file"
-	else
-		echo "$2" >"$file"
-	fi
-}
-
 dcqcn() { control "dcqcn/$1" "$2"; }
 
 # writes SECONDS [OUTSTANDING]: B's memory is written to from A

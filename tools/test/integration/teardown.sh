@@ -171,32 +171,7 @@ else
 	done
 fi
 
-# look: at everything that can be seen of the devices, for ever
-look()
-{
-	# What it looks at goes.
-	set +e
-	while :; do
-		rdma resource show qp -dd
-		rdma resource show mr -dd
-		rdma resource show cq -dd
-		rdma statistic show
-		grep -rs . "/sys/class/infiniband/$DEV_A/ports" "/sys/class/infiniband/$DEV_A/cc"
-	done >/dev/null 2>&1
-}
-
-delete_watched()
-{
-	local i watchers=()
-
-	for i in 1 2; do
-		look &
-		watchers+=($!)
-	done
-	nap 0.5
-	rdma link delete "$DEV_A"
-	kill "${watchers[@]}"
-}
+delete_watched() { watched rdma link delete "$DEV_A"; }
 teardowns "rdma link delete, while others look at the device" delete_watched
 
 # One of them deletes it; the others do too, or find it gone.

@@ -28,6 +28,7 @@ static const struct {
 	{ "atomic_write", test_atomic_write },
 	{ "flush", test_flush },
 	{ "reregistration", test_reregistration },
+	{ "contention", test_contention },
 	{ "attributes", test_attributes },
 	{ "arguments", test_arguments },
 	{ "attribute_masks", test_attribute_masks },

@@ -14,8 +14,8 @@
 
 #define PAGE	4096
 
-static int rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *start,
-		 size_t length, uint64_t iova, int access)
+int rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *start,
+	  size_t length, uint64_t iova, int access)
 {
 	struct ib_uverbs_rereg_mr_resp response = {};
 	struct {

@@ -85,6 +85,10 @@ int post_send(struct end *e, uint64_t wr_id, struct ibv_sge sge,
 	      unsigned int flags);
 int post_recv(struct end *e, uint64_t wr_id, struct ibv_sge sge);
 
+/* The rereg_mr verb with IBV_REREG_MR_* flags; errno's value or 0 */
+int rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *start,
+	  size_t length, uint64_t iova, int access);
+
 /* Both ends live and move a message: the test before did no harm. */
 void tap_alive(const char *name, struct duo *d);
 
@@ -103,6 +107,7 @@ void test_dmabuf(void);
 void test_atomic_write(void);
 void test_flush(void);
 void test_reregistration(void);
+void test_contention(void);
 void test_completion_queues(void);
 void test_shared_receive_queues(void);
 void test_datagrams(void);
