@@ -255,14 +255,18 @@ def wrong_source(s, qpn):
 
 
 def fragments(s, qpn):
-    """An IPv4 datagram in pieces."""
-    if s.v6:
+    """A datagram in pieces."""
+    whole = s.build(bth(0x04, qpn, any_psn()) + filler(1000) + ICRC)
+    if not s.v6:
+        whole[6:8] = bytes(2)    # may be fragmented
+        for piece in fragment(IP(bytes(whole)), fragsize=400):
+            s.frame(raw(piece))
         return
-    data = bth(0x04, qpn, any_psn()) + filler(1000) + ICRC
-    whole = IP(src=s.args.own_ip, dst=s.args.target_ip, id=7) / \
-        UDP(sport=0xc001, dport=PORT) / Raw(data)
-    for piece in fragment(whole, fragsize=400):
-        s.frame(raw(piece))
+    for offset in range(40, len(whole), 400):
+        piece = whole[offset:offset + 400]
+        more = offset + 400 < len(whole)
+        s.frame(s.ip_header(8 + len(piece), 44) +
+                struct.pack("!BBHI", 17, 0, offset - 40 | more, 7) + piece)
 
 
 def too_big(s, qpn):

@@ -67,6 +67,7 @@ static void message(const char *name, struct duo *d, uint64_t id)
 static void limits(void)
 {
 	struct ibv_device_attr *dev;
+	unsigned int bit, taken = 0;
 	struct ibv_srq *srq;
 	struct duo d;
 
@@ -91,6 +92,15 @@ static void limits(void)
 	tap_int("and is told", 7, query(srq).srq_limit);
 	tap_errno("a size below the limit is refused", EINVAL,
 		  modify(srq, IBV_SRQ_MAX_WR, 3, 0));
+	for (bit = 2; bit < 32; bit++)
+		taken += !modify(srq, 1u << bit | IBV_SRQ_LIMIT, 0, 3);
+	tap_int("other attributes are refused", 0, taken);
+	tap_int("and nothing beside them is taken", 7, query(srq).srq_limit);
+	tap_errno("both attributes together are taken", 0,
+		  modify(srq, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 20, 15));
+	tap_true("and told", query(srq).max_wr >= 20 && query(srq).srq_limit == 15);
+	tap_errno("no attribute at all changes nothing", 0, modify(srq, 0, 1, 1));
+	tap_int("as is told", 15, query(srq).srq_limit);
 	ibv_destroy_srq(srq);
 	duo_close(&d);
 }

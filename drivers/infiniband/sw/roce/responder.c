@@ -206,6 +206,8 @@ static enum verdict execute_write(struct roce_qp *qp,
 	    (flags & ROCE_IS_LAST && payload != responder->remaining))
 		return INVALID;
 
+	/* Who polls memory for what this one brings has what came before it. */
+	smp_wmb();
 	access = roce_remote_access(qp, responder->rkey, responder->address,
 				    payload, IB_ACCESS_REMOTE_WRITE);
 	if (payload && roce_access_write(&access, packet->skb, packet->offset))
