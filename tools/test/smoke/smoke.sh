@@ -23,5 +23,17 @@ for family in -4 -6; do
 done
 check "rdma link delete" link_del "$DEV_A"
 check "rdma link delete" link_del "$DEV_B"
-check "modprobe -r roce" modprobe -r roce
+# What both need stays with the other one.
+unload_beside_rxe()
+{
+	ip link add x0 type veth peer name x1
+	ip link set x0 up
+	ip link set x1 up
+	modprobe rdma_rxe
+	rdma link add rxe_x type rxe netdev x0
+	modprobe -r roce
+	rdma link delete rxe_x
+	modprobe -r rdma_rxe
+}
+check "modprobe -r roce, while rdma_rxe has a link" unload_beside_rxe
 finish

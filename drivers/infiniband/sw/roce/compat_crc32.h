@@ -25,14 +25,17 @@ static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
 }
 #else
 #include <crypto/hash.h>
-#include <linux/module.h>
-
-MODULE_SOFTDEP("pre: crypto-crc32");
+#include <linux/kmod.h>
 
 static struct crypto_shash *roce_crc32_algorithm;
 
+/*
+ * The fast one may still have to be loaded when there is a slow one. As a soft
+ * dependency it would be in the way of modprobe -r while others use it.
+ */
 static inline int roce_crc32_init(void)
 {
+	request_module("crypto-crc32");
 	roce_crc32_algorithm = crypto_alloc_shash("crc32", 0, 0);
 	return PTR_ERR_OR_ZERO(roce_crc32_algorithm);
 }
