@@ -629,12 +629,15 @@ ready_tcp()
 	[[ $(<"/proc/$2/net/tcp") =~ $hex || $(<"/proc/$2/net/tcp6") =~ $hex ]]
 } 2>/dev/null
 
-# ready_cm: somebody listens on a connection manager id, which says so a moment
-# before it does
+# ready_cm: somebody listens on a connection manager id. It is shown a moment before
+# it can be reached.
 ready_cm()
 {
-	[[ $(rdma resource show cm_id) == *LISTEN* ]] && nap 0.2
+	[[ $(rdma resource show cm_id) == *LISTEN* ]] && nap "0.$((2 * SLOWNESS))"
 }
+
+# ready_mckey: the server is in the group
+ready_mckey() { grep -q "receiving data" "$TMP/server.out"; }
 
 # ready_socket: integrity's server has made its socket
 ready_socket() { [[ -S $SOCKET ]]; }
@@ -773,32 +776,36 @@ control()
 	fi
 }
 
-# look: at everything that can be seen of the devices, for ever
+# look: at what can be seen of the devices, while there is $TMP/watched
 look()
 {
+	local kind
+
 	# What it looks at goes.
 	set +e
-	while :; do
-		rdma resource show qp -dd
-		rdma resource show mr -dd
-		rdma resource show cq -dd
+	while [[ -e $TMP/watched ]]; do
+		for kind in pd cq qp mr srq cm_id; do
+			rdma resource show "$kind" -dd
+		done
 		rdma statistic show
 		grep -rs . "/sys/class/infiniband/$DEV_A/ports" "/sys/class/infiniband/$DEV_A/cc"
 	done >/dev/null 2>&1
 }
 
-# watched COMMAND...: while two look at all that there is to see
+# watched COMMAND...: while two look
 watched()
 {
 	local watchers=()
 
+	touch "$TMP/watched"
 	look &
 	watchers+=($!)
 	look &
 	watchers+=($!)
 	nap 0.5
 	"$@"
-	kill "${watchers[@]}"
+	rm "$TMP/watched"
+	wait "${watchers[@]}" || true
 }
 
 # breaks_traffic [-4|-6] COMMAND...: the command, under traffic that cannot survive it.

@@ -17,7 +17,7 @@ import socket
 import struct
 import sys
 
-from scapy.all import IP, UDP, Raw, fragment, raw
+from scapy.all import IP, fragment, raw
 from scapy.contrib.roce import BTH
 
 PORT = 4791
@@ -259,6 +259,7 @@ def fragments(s, qpn):
     whole = s.build(bth(0x04, qpn, any_psn()) + filler(1000) + ICRC)
     if not s.v6:
         whole[6:8] = bytes(2)    # may be fragmented
+        whole[-4:] = icrc(whole)
         for piece in fragment(IP(bytes(whole)), fragsize=400):
             s.frame(raw(piece))
         return

@@ -111,7 +111,7 @@ account "the acknowledgment is lost" --lost-b 0x11:99:0 \
 	-- one_message send
 account "a request is lost, again and again" --lost-a '*:17:5' \
 	--free packet_seq_err --free local_ack_timeout_err \
-	--free completer_retry_err --free rcvd_seq_err \
+	--free completer_retry_err --free rcvd_seq_err --free out_of_seq_request \
 	--free roce_slow_restart --free roce_slow_restart_cnps --free roce_slow_restart_trans \
 	-- integrity_pair --ops push --sizes 1,3000 --count 60
 

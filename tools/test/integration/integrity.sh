@@ -82,6 +82,7 @@ check "UC: the same without segmentation offload" \
 
 # The queue of the CPU takes 16 packets: of each train of small messages some leave
 # and some do not. Nobody may get those that left a second time.
+#
 # sent_once ARRIVED...: the command says how many have arrived so far
 sent_once()
 {
@@ -118,8 +119,7 @@ decrypted()
 	a ip -s xfrm state get src "$IP4_B" dst "$IP4_A" proto esp spi 1 |
 		sed -n 's/.*(bytes), \([0-9]*\)(packets)/\1/p'
 }
-esp a "$IP4_A" "$IP4_B"
-esp b "$IP4_B" "$IP4_A"
+esp a "$IP4_A" "$IP4_B" && esp b "$IP4_B" "$IP4_A" || die "no IPsec"
 check "RC: encrypted by IPsec" integrity_pair --ops mix --sizes 100,20000 --flags bidir --count 28
 check "UC: encrypted by IPsec" integrity_pair --types uc --ops push --sizes 100,20000 --count 20
 backlog 16

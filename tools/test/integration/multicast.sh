@@ -13,8 +13,6 @@ build
 ns_pair
 link_pair
 
-ready_mckey() { grep -q "receiving data" "$TMP/server.out"; }
-
 mckey()
 {
 	READY=ready_mckey pair stdbuf -oL mckey -m "$GROUP4" -b "$IP4_A" "$@" -- \

@@ -162,7 +162,7 @@ something_arrives() { (($(counter "$DEV_A" rx_dropped_no_qp) > 0)); }
 # QEMU's emulation (seen with 7.2 and Linux 6.1) may leave a CPU at an instruction that
 # another one has just patched, for ever: in ip_local_deliver(), whose jump label tells
 # that a netfilter hook has gone. Our own kernels have no jump labels.
-if grep -q TCG /proc/cpuinfo && grep -q ' jump_label_update$' /proc/kallsyms; then
+if grep -q TCG /proc/cpuinfo && grep -q ' arch_jump_label_transform_apply$' /proc/kallsyms; then
 	skip "rmmod roce, while packets arrive" "an emulated CPU may not survive jump labels"
 else
 	for ((i = 1; i <= TEARDOWNS; i++)); do

@@ -113,8 +113,6 @@ group_pingpongs()
 # cm NAME SERVER... -- CLIENT...
 cm() { READY=ready_cm row "librdmacm: $1" "${@:2}"; }
 
-ready_mckey() { grep -q "receiving data" "$TMP/server.out"; }
-
 group_librdmacm()
 {
 	local ip option

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Every end of a device, 50 times each; 5 times where everything is checked and
-# each takes most of a minute.
+# Every end of a device, and what contends for one, 50 times each; 5 times where
+# everything is checked and each takes most of a minute.
 
 export TEARDOWNS=50 ROUNDS=50 CHECK_TIMEOUT=3600
 [[ ! -e /proc/lockdep ]] || TEARDOWNS=5 ROUNDS=5
 status=0
-for script in teardown exclusive coexist; do
+for script in teardown exclusive coexist contention; do
 	"$(dirname "$0")/../integration/$script.sh" || status=1
 done
 exit "$status"

@@ -17,7 +17,6 @@
 
 #include "verbs.h"
 
-#define PAGE	4096
 #define SIZE	(4 * PAGE)
 #define IOVA	0x10000000
 #define ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \

@@ -12,8 +12,6 @@
 
 #include "verbs.h"
 
-#define PAGE	4096
-
 int rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *start,
 	  size_t length, uint64_t iova, int access)
 {

@@ -13,6 +13,7 @@
 #include "util.h"
 #include "rdma.h"
 
+#define PAGE 4096
 #define BUF_SIZE 65536
 
 /* Assertions: the name says what is promised. */

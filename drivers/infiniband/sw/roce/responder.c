@@ -206,7 +206,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 	    (flags & ROCE_IS_LAST && payload != responder->remaining))
 		return INVALID;
 
-	/* Who polls memory for what this one brings has what came before it. */
+	/* Who polls memory and sees these bytes sees those of the packets before. */
 	smp_wmb();
 	access = roce_remote_access(qp, responder->rkey, responder->address,
 				    payload, IB_ACCESS_REMOTE_WRITE);
