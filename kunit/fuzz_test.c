@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Nonsense with a right ICRC, sent in the name of the peer to a connection that
- * is at work. The connection may end. But no byte changes that was not offered,
- * each work request completes once, and others do not notice. The seeds are
- * fixed, so a failure comes again.
+ * is at work. The connection may end; a QP of datagrams may not. But no byte changes
+ * that was not offered, each work request completes once, and others do not notice.
+ * The seeds are fixed, so a failure comes again.
  */
 #include <linux/prandom.h>
 
@@ -12,6 +12,7 @@
 #define PACKETS		300
 #define REQUESTS	24
 #define LONGEST		4096
+#define QKEY		0x1234
 
 static const struct fuzz {
 	enum ib_qp_type type;
@@ -23,6 +24,8 @@ static const struct fuzz {
 	{ IB_QPT_UC, 12 }, { IB_QPT_UC, 13 }, { IB_QPT_UC, 14 },
 };
 
+static const u32 datagram_seeds[] = { 15, 16, 17 };
+
 static void describe(const struct fuzz *fuzz, char *name)
 {
 	snprintf(name, KUNIT_PARAM_DESC_SIZE, "%s, seed %u",
@@ -30,6 +33,13 @@ static void describe(const struct fuzz *fuzz, char *name)
 }
 
 KUNIT_ARRAY_PARAM(fuzz, fuzzes, describe);
+
+static void describe_seed(const u32 *seed, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "seed %u", *seed);
+}
+
+KUNIT_ARRAY_PARAM(datagram_seed, datagram_seeds, describe_seed);
 
 static u32 below(struct rnd_state *random, u32 limit)
 {
@@ -142,12 +152,13 @@ static void post_work(struct wire_end *end)
 	}
 }
 
-static void to_error(struct wire_end *end)
+static void modify(struct kunit *test, struct roce_qp *qp,
+		   enum ib_qp_state state, int mask)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_qp_attr attr = { .qp_state = state, .port_num = 1, .qkey = QKEY };
 
-	KUNIT_EXPECT_EQ(end->wire->test, 0,
-			roce_modify_qp(&end->qp->ibqp, &attr, IB_QP_STATE, NULL));
+	KUNIT_ASSERT_EQ(test, 0, roce_modify_qp(&qp->ibqp, &attr,
+						IB_QP_STATE | mask, NULL));
 }
 
 static void expect_each_once(struct wire *wire, struct roce_cq *cq)
@@ -201,7 +212,7 @@ static void nonsense_harms_only_its_connection(struct kunit *test)
 	wire_run(wire);
 
 	for (i = 0; i < 2; i++) {
-		to_error(&wire->ends[i]);
+		modify(test, wire->ends[i].qp, IB_QPS_ERR, 0);
 		expect_each_once(wire, wire->ends[i].send_cq);
 		expect_each_once(wire, wire->ends[i].recv_cq);
 		KUNIT_EXPECT_NULL(test, memchr_inv(wire->ends[i].memory, 0,
@@ -210,8 +221,102 @@ static void nonsense_harms_only_its_connection(struct kunit *test)
 	expect_to_work(bystander);
 }
 
+static u8 *receive_at(const struct wire_end *end, u32 i)
+{
+	return end->memory + WIRE_MEMORY / 2 + i * LONGEST;
+}
+
+/* @rooms: the length of each receive */
+static struct roce_qp *make_listener(struct wire_end *end, const u32 *rooms)
+{
+	struct kunit *test = end->wire->test;
+	struct fixture_qp_attr attr = {
+		.type = IB_QPT_UD,
+		.send_cq = end->send_cq,
+		.recv_cq = end->recv_cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = REQUESTS,
+			 .max_recv_sge = 1 },
+	};
+	struct roce_qp *qp = fixture_qp(test, end->pd, &attr);
+	u32 i;
+
+	modify(test, qp, IB_QPS_INIT, IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
+	modify(test, qp, IB_QPS_RTR, 0);
+	for (i = 0; i < REQUESTS; i++) {
+		struct ib_sge sge = {
+			.addr = (uintptr_t)receive_at(end, i),
+			.length = rooms[i],
+			.lkey = end->mr->ibmr.lkey,
+		};
+		struct ib_recv_wr wr = {
+			.wr_id = i, .sg_list = &sge, .num_sge = 1,
+		};
+		const struct ib_recv_wr *bad;
+
+		KUNIT_ASSERT_EQ(test, 0, roce_post_recv(&qp->ibqp, &wr, &bad));
+	}
+	return qp;
+}
+
+static void send_datagram(struct rnd_state *random, struct wire_end *to,
+			  const struct roce_qp *listener, const u8 *payload)
+{
+	struct wire *wire = to->wire;
+	struct roce_packet packet = {
+		.opcode = below(random, 8) ? ROCE_SERVICE_UD | below(random, 32) :
+					     below(random, 256),
+		.solicited = below(random, 2),
+		.pkey = below(random, 8) ? 0xffff : prandom_u32_state(random),
+		.qpn = listener->ibqp.qp_num,
+		.source_qpn = prandom_u32_state(random) & ROCE_BTH_LOW_24,
+		.qkey = below(random, 8) ? QKEY : prandom_u32_state(random),
+		.psn = prandom_u32_state(random) & ROCE_BTH_LOW_24,
+		.payload = below(random, LONGEST / 4),
+	};
+
+	KUNIT_ASSERT_EQ(wire->test, 0,
+			wire_inject(to->peer, &packet, payload));
+	if (!below(random, 4))
+		tamper(random, skb_peek_tail(&wire->queue));
+}
+
+static void nonsense_harms_no_datagrams(struct kunit *test)
+{
+	const u32 *seed = test->param_value;
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+	struct wire_end *end = &wire->ends[1];
+	u32 rooms[REQUESTS], i;
+	struct roce_qp *listener;
+	struct rnd_state random;
+	u8 *payload;
+
+	payload = fixture_buffer(test, LONGEST);
+	fixture_fill(payload, LONGEST, *seed);
+	prandom_seed_state(&random, *seed);
+	for (i = 0; i < REQUESTS; i++)
+		rooms[i] = below(&random, LONGEST / 2);
+	listener = make_listener(end, rooms);
+	for (i = 0; i < PACKETS; i++)
+		send_datagram(&random, end, listener, payload);
+	wire_run(wire);
+
+	KUNIT_EXPECT_EQ(test, IB_QPS_RTR, listener->state);
+	KUNIT_EXPECT_GT(test, fixture_count(end->dev, rx_packets), 0);
+	modify(test, listener, IB_QPS_ERR, 0);
+	expect_each_once(wire, end->recv_cq);
+	KUNIT_EXPECT_NULL(test, memchr_inv(end->memory, 0, WIRE_MEMORY / 2));
+	for (i = 0; i < REQUESTS; i++)
+		KUNIT_EXPECT_NULL_MSG(test,
+				      memchr_inv(receive_at(end, i) + rooms[i], 0,
+						 LONGEST - rooms[i]),
+				      "behind receive %u", i);
+	expect_to_work(wire);
+}
+
 static struct kunit_case fuzz_cases[] = {
 	KUNIT_CASE_PARAM(nonsense_harms_only_its_connection, fuzz_gen_params),
+	KUNIT_CASE_PARAM(nonsense_harms_no_datagrams, datagram_seed_gen_params),
 	{}
 };
 

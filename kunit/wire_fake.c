@@ -402,7 +402,8 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 /**
  * wire_inject() - send a packet that the QP would not send
  * @end: in whose name
- * @packet: opcode, psn, payload and what the opcode has headers for
+ * @packet: opcode, psn, payload and what the opcode has headers for; qpn, or 0 for
+ *	the other end's
  * @payload: its bytes, or NULL
  *
  * Return: 0 or -ENOMEM.
@@ -415,7 +416,8 @@ int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 	int err;
 
 	full.info = roce_opcode_info(full.opcode);
-	full.qpn = end->peer->qp->ibqp.qp_num;
+	if (!full.qpn)
+		full.qpn = end->peer->qp->ibqp.qp_num;
 	local_bh_disable();
 	err = roce_train_of_one(&train, &end->qp->av, end->qp->source_port,
 				&full, payload);
