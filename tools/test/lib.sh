@@ -851,9 +851,10 @@ perftest()
 	-4) shift ;;
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
+	set -- -F "${SLOW_QP[@]/--timeout/-u}" "$@"
 	READY=${READY:-ready_tcp 18515} pair \
-		"$program" -F -d "$DEV_A" -x "$ga" "$@" -- \
-		"$program" -F -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
+		"$program" -d "$DEV_A" -x "$ga" "$@" -- \
+		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
 }
 
 # --- the end -------------------------------------------------------------
