@@ -276,21 +276,25 @@ static void set_attributes(struct roce_device *dev)
 static struct roce_device *new_device(struct net_device *netdev, struct net *net)
 {
 	struct roce_device *dev;
+	int err = -ENOMEM;
 
 	dev = roce_compat_alloc_device(roce_device, ibdev, net);
 	if (!dev)
-		return NULL;
+		return ERR_PTR(err);
 
 	dev->counters = alloc_percpu(struct roce_counters);
 	if (!dev->counters)
 		goto dealloc;
-	if (roce_key_table_init(dev))
+	err = roce_key_table_init(dev);
+	if (err)
 		goto free_counters;
-	if (roce_cc_device_init(dev))
+	err = roce_cc_device_init(dev);
+	if (err)
 		goto destroy_table;
 
 	dev->net = net;
-	if (roce_egress_open(dev))
+	err = roce_egress_open(dev);
+	if (err)
 		goto destroy_cc;
 
 	xa_init_flags(&dev->qp_counters, XA_FLAGS_ALLOC1);
@@ -300,7 +304,8 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	dev->netdev = netdev;
 	dev->send = roce_send;
 	dev->port_state = port_state(netdev);
-	if (roce_parent_create(dev))
+	err = roce_parent_create(dev);
+	if (err)
 		goto close_egress;
 	netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
 	set_attributes(dev);
@@ -316,7 +321,7 @@ free_counters:
 	free_percpu(dev->counters);
 dealloc:
 	ib_dealloc_device(&dev->ibdev);
-	return NULL;
+	return ERR_PTR(err);
 }
 
 /**
@@ -383,7 +388,8 @@ dealloc:
  *
  * Return: 0; -EOPNOTSUPP for a netdev that cannot have one, -EEXIST for one
  * that has one, -EADDRINUSE if UDP port 4791 is taken, -ENODEV for one that is
- * going, -ENOMEM, or an error of ib_register_device(). The log says why.
+ * going, -ENOMEM, or an error of a socket or of ib_register_device(). The log says
+ * why.
  */
 int roce_device_add(const char *name, struct net_device *netdev)
 {
@@ -403,9 +409,9 @@ int roce_device_add(const char *name, struct net_device *netdev)
 	if (err)
 		goto put_net;
 
-	err = -ENOMEM;
 	dev = new_device(netdev, net);
-	if (!dev) {
+	if (IS_ERR(dev)) {
+		err = PTR_ERR(dev);
 		roce_receive_close(net);
 		goto put_net;
 	}

@@ -27,7 +27,7 @@ static int link_netdev(struct roce_device *dev)
  *
  * Process context.
  *
- * Return: 0, -ENOMEM, or -ENOENT if the netdev goes.
+ * Return: 0, -ENOMEM, or -ENODEV if the netdev goes.
  */
 int roce_parent_create(struct roce_device *dev)
 {
@@ -50,6 +50,8 @@ int roce_parent_create(struct roce_device *dev)
 	if (!dev->parent_net)
 		goto unregister;
 	err = link_netdev(dev);
+	if (err == -ENOENT)
+		err = -ENODEV;
 	if (err)
 		goto put_net;
 	dev->ibdev.dev.parent = dev->parent;
