@@ -93,14 +93,15 @@ on_one_cpu()
 check "UC: the same" on_one_cpu traffic_goes_on --types uc --ops push --bytes 6m
 check "UD: the same" on_one_cpu traffic_goes_on --types ud --ops send --sizes 900 --bytes 3m
 
-# either COMMAND...: it works, or says that memory is wanting
+# either COMMAND...: it works, or says that memory is wanting: ENOMEM, or of sockets
+# ENOBUFS
 either()
 {
 	local said
 
 	if said=$("$@" 2>&1); then
 		worked=$((worked + 1))
-	elif [[ $said == *"Cannot allocate memory"* ]]; then
+	elif [[ $said =~ "Cannot allocate memory"|"No buffer space available" ]]; then
 		failed=$((failed + 1))
 	else
 		no_faults
@@ -135,7 +136,7 @@ check "verbs work, or fail with ENOMEM" at_each_rate \
 no_spare_link() { link_gone spare_link || b rdma link delete spare_link; }
 b ip link add spare type dummy
 b ip link set spare up
-AFTERWARDS=no_spare_link check "links are added, or fail with ENOMEM" at_each_rate \
+AFTERWARDS=no_spare_link check "links are added, or fail with ENOMEM or ENOBUFS" at_each_rate \
 	b rdma link add spare_link type roce netdev spare
 check "and all is well when there is memory" integrity_pair --ops mix --sizes 5000 --count 28
 finish

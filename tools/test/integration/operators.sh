@@ -248,6 +248,9 @@ account_port()
 check "ports/1/counters has what hw_counters has, data in words of 4 bytes" account_port "$DEV_A"
 check "also at the other end" account_port "$DEV_B"
 
+# A distribution's rdma-core loads it with the first device.
+modprobe ib_umad
+
 # ask [zero]: side A asks side B, which answers by itself
 ask()
 {

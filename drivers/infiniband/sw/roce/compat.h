@@ -114,7 +114,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 
 /*
  * FLUSH and ATOMIC WRITE, by their numbers in the user ABI of kernels that have
- * them. The others offer them to nobody.
+ * them. FLUSH is not offered by the others, whose core refuses the rights to it.
  */
 #ifdef ROCE_HAVE_FLUSH
 #define ROCE_COMPAT_HAS_FLUSH		true
@@ -127,7 +127,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
 #define IB_ACCESS_FLUSH_PERSISTENT	BIT(9)
 #define IB_DEVICE_FLUSH_GLOBAL		0
-#define IB_DEVICE_ATOMIC_WRITE		0
+#define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
 #endif
 
 /**

@@ -91,8 +91,10 @@ u32 roce_requests_waiting(const struct roce_qp *qp)
 static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode)
 {
 	/* Not all kernels have them, so they are no cases. */
-	if (opcode == IB_WR_FLUSH || opcode == IB_WR_ATOMIC_WRITE)
+	if (opcode == IB_WR_FLUSH)
 		return ROCE_COMPAT_HAS_FLUSH && roce_qp_is_reliable(qp);
+	if (opcode == IB_WR_ATOMIC_WRITE)
+		return roce_qp_is_reliable(qp);
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
