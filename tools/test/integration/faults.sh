@@ -83,15 +83,9 @@ traffic_goes_on()
 check "RC: what is on its way arrives, though every tenth allocation fails" \
 	traffic_goes_on --bytes 8m
 
-# On one CPU, for what is sent by two of them may arrive in another order.
-on_one_cpu()
-{
-	taskset -cp 0 "$BASHPID"
-	"$@"
-}
 # Nobody sends these again: what finds no memory waits for it.
-check "UC: the same" on_one_cpu traffic_goes_on --types uc --ops push --bytes 6m
-check "UD: the same" on_one_cpu traffic_goes_on --types ud --ops send --sizes 900 --bytes 3m
+check "UC: the same" traffic_goes_on --types uc --ops push --bytes 6m
+check "UD: the same" traffic_goes_on --types ud --ops send --sizes 900 --bytes 3m
 
 # either COMMAND...: it works, or says that memory is wanting: ENOMEM, or of sockets
 # ENOBUFS
