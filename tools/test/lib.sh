@@ -19,7 +19,7 @@
 #	MTU				MTU of the veth pair (1500)
 #	CHECK_TIMEOUT			seconds that one check may take (180; three times that with lockdep)
 #	PATIENCE			seconds until what is waited for counts as missing (60)
-#	TEARDOWNS			how often each end of a device comes (2; once with lockdep)
+#	TEARDOWNS			how often each end of a device comes (5; once with lockdep)
 
 set -euo pipefail
 
@@ -37,7 +37,7 @@ if [[ -e /proc/lockdep ]]; then
 	SLOWNESS=3 SLOW_QP=(--timeout 17)
 fi
 CHECK_TIMEOUT=$((CHECK_TIMEOUT * SLOWNESS))
-: "${TEARDOWNS:=$((SLOWNESS > 1 ? 1 : 2))}"
+: "${TEARDOWNS:=$((SLOWNESS > 1 ? 1 : 5))}"
 
 # The network every script talks about: side A and side B.
 NS_A=roce-test-a NS_B=roce-test-b
