@@ -244,9 +244,15 @@ static struct net *get_namespace(const struct net_device *netdev)
 	return net;
 }
 
+/* What a socket says that finds no memory for its inode, or for itself */
+static int errno_of_sockets(int err)
+{
+	return err == -ENFILE || err == -ENOBUFS ? -ENOMEM : err;
+}
+
 static int open_port(const struct net_device *netdev, struct net *net)
 {
-	int err = roce_receive_open(net);
+	int err = errno_of_sockets(roce_receive_open(net));
 
 	if (err == -EADDRINUSE)
 		netdev_err(netdev, "cannot have a roce device: UDP port %u is taken in this network namespace, perhaps by rdma_rxe\n",
@@ -293,7 +299,7 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 		goto destroy_table;
 
 	dev->net = net;
-	err = roce_egress_open(dev);
+	err = errno_of_sockets(roce_egress_open(dev));
 	if (err)
 		goto destroy_cc;
 
@@ -362,6 +368,9 @@ static int register_device(struct roce_device *dev, const char *name)
 		goto dealloc;
 
 	err = ib_register_device(&dev->ibdev, name, NULL);
+	/* Of a name that is taken */
+	if (err == -ENFILE)
+		err = -EEXIST;
 	if (err) {
 		netdev_err(dev->netdev, "cannot register roce device %s: error %d\n",
 			   name, err);
@@ -387,9 +396,9 @@ dealloc:
  * Process context, without the RTNL.
  *
  * Return: 0; -EOPNOTSUPP for a netdev that cannot have one, -EEXIST for one
- * that has one, -EADDRINUSE if UDP port 4791 is taken, -ENODEV for one that is
- * going, -ENOMEM, or an error of a socket or of ib_register_device(). The log says
- * why.
+ * that has one and for a name that is taken, -EADDRINUSE if UDP port 4791 is,
+ * -ENODEV for a netdev that is going, -ENOMEM, or an error of ib_register_device().
+ * The log says why.
  */
 int roce_device_add(const char *name, struct net_device *netdev)
 {
