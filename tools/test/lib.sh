@@ -594,6 +594,18 @@ build()
 		die "make -C tools/test failed" "$(<"$TMP/build.out")"
 }
 
+# begin FILE COMMAND...: in the background, as process BEGUN, with its output in the
+# file, which nobody can take for that of the last one
+begin()
+{
+	local file=$1
+	shift
+
+	: >"$file"
+	"$@" >"$file" 2>&1 &
+	BEGUN=$!
+}
+
 # ready_or_ended PID: there is no more to wait for from that server of a pair
 ready_or_ended() { ${READY:-false} "$1" || ended "$1"; }
 
@@ -609,8 +621,8 @@ pair()
 		shift
 	done
 	shift
-	ip netns exec "$NS_A" "${server[@]}" >"$TMP/server.out" 2>&1 &
-	pid=$!
+	begin "$TMP/server.out" ip netns exec "$NS_A" "${server[@]}"
+	pid=$BEGUN
 	wait_for ready_or_ended "$pid" || true
 	b "$@" || rc=$?
 	((rc != 0)) || wait_for ended "$pid" || { echo "the server does not end"; rc=1; }
@@ -835,8 +847,8 @@ taken_away()
 
 	# Not in_ns, whose process would be a shell.
 	[[ -z ${OWNER_NS:-} ]] || in=(ip netns exec "$OWNER_NS")
-	"${in[@]}" "$BUILD/removed" "$DEV_A" "$GID4_A" >"$TMP/removed" 2>&1 &
-	REMOVED=$!
+	begin "$TMP/removed" "${in[@]}" "$BUILD/removed" "$DEV_A" "$GID4_A"
+	REMOVED=$BEGUN
 	wait_for grep -q ready "$TMP/removed"
 	"$@"
 	wait_for ended "$REMOVED" || { cat "/proc/$REMOVED/stack"; return 1; }

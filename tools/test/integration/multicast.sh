@@ -51,9 +51,9 @@ held()
 	local pid
 
 	# Not by a(): the process to be killed is the program, not a shell above it.
-	ip netns exec "$NS_A" "$BUILD/member" "$DEV_A" ::ffff:239.4.5.6 ff15::42 \
-		>"$TMP/member.out" 2>&1 &
-	pid=$!
+	begin "$TMP/member.out" \
+		ip netns exec "$NS_A" "$BUILD/member" "$DEV_A" ::ffff:239.4.5.6 ff15::42
+	pid=$BEGUN
 	wait_for grep -q attached "$TMP/member.out" ||
 		{ cat "$TMP/member.out"; return 1; }
 	"$@" || { kill -9 "$pid"; return 1; }
