@@ -148,7 +148,8 @@ check "datagrams that the egress queue does not take wait, and are given up" \
 slow_queue()
 {
 	connect uc
-	a tc qdisc replace dev "$VETH_A" root tbf rate 2mbit burst 5000 limit 10000000
+	a tc qdisc replace dev "$VETH_A" root tbf \
+		rate $((2000 / SLOWNESS / SLOWNESS))kbit burst 5000 limit 10000000
 	move write 600 100
 	a tc qdisc del dev "$VETH_A" root
 	hang_up
