@@ -113,14 +113,14 @@ check "TC1: without congestion no loss, no mark, no CNP; packets are counted rig
 
 incast()
 {
-	local before_a before_c a c most
+	local before_a before_c a c most seconds=$((12 * SLOWNESS))
 
 	begin_phase
-	serve 18515 -D 12
-	serve 18516 -D 12
-	send "$NS_A" "$DEV_A" "$GID4_A" 18515 -D 12 &
-	send "$NS_C" "$DEV_C" "$GID4_C" 18516 -D 12 &
-	nap 7
+	serve 18515 -D "$seconds"
+	serve 18516 -D "$seconds"
+	send "$NS_A" "$DEV_A" "$GID4_A" 18515 -D "$seconds" &
+	send "$NS_C" "$DEV_C" "$GID4_C" 18516 -D "$seconds" &
+	nap $((seconds - 5))
 	before_a=$(counter "$DEV_A" tx_packets) before_c=$(counter "$DEV_C" tx_packets)
 	nap 4
 	a=$(($(counter "$DEV_A" tx_packets) - before_a))
