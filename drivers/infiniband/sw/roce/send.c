@@ -3,6 +3,8 @@
  * The edge to IP, outwards: a route, and then the datagram goes the way of all
  * datagrams, through netfilter, neighbour and qdisc.
  */
+#include <linux/cpumask.h>
+#include <linux/hash.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -178,6 +180,21 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 	return 0;
 }
 
+/*
+ * With XPS the queue of a netdev follows from the CPU that sends. A QP sends from
+ * that of its program, of its acknowledgments, of a timer; in several queues its
+ * trains would overtake each other. So a QP names one CPU, whichever sends. That need
+ * not have a queue: then the flow decides, and that is one queue, too.
+ */
+static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
+{
+#ifdef CONFIG_XPS
+	u32 hash = hash_32(qp->ibqp.qp_num, 32);
+
+	skb->sender_cpu = 1 + reciprocal_scale(hash, nr_cpu_ids);
+#endif
+}
+
 /**
  * roce_send() - send a train
  * @qp: whose train it is
@@ -210,6 +227,7 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	skb_dst_set(skb, dst);
 	skb->dev = dst->dev;
 	skb->priority = train->priority;
+	keep_to_one_queue(qp, skb);
 	if (train->departure)
 		roce_compat_set_departure(skb, train->departure);
 	trace_roce_train_sent(qp, skb, skb_transport_offset(skb) +

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The transmit queues of a netdev, each of which has a CPU of its own (XPS): what a
+# QP sends stays in one of them, wherever its program and its acknowledgments are.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+CPUS=(0 1)
+
+build
+ns_add "$NS_A"
+ns_add "$NS_B"
+ip link add "$VETH_A" mtu "$MTU" numtxqueues 2 numrxqueues 2 netns "$NS_A" type veth \
+	peer name "$VETH_B" mtu "$MTU" numtxqueues 2 numrxqueues 2 netns "$NS_B"
+address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+link_pair
+for side in A B; do
+	ns=NS_$side veth=VETH_$side
+	ip netns exec "${!ns}" tc qdisc add dev "${!veth}" root handle 1: mq
+	for cpu in "${CPUS[@]}"; do
+		ip netns exec "${!ns}" bash -c \
+			"echo $((1 << cpu)) >/sys/class/net/${!veth}/queues/tx-$cpu/xps_cpus"
+	done
+done
+
+# packets SIDE: that each queue has sent
+packets()
+{
+	local ns=NS_$1 veth=VETH_$1
+
+	ip netns exec "${!ns}" tc -s class show dev "${!veth}" |
+		awk '$1 == "class" && $3 ~ /^1:/ { getline; print $4 }'
+}
+
+# grown SIDE COMMAND...: packets that the command makes each queue send, the
+# busiest last
+grown()
+{
+	local side=$1 before after
+	shift
+
+	mapfile -t before < <(packets "$side")
+	"$@" >"$TMP/command.out" || { cat "$TMP/command.out"; return 1; }
+	mapfile -t after < <(packets "$side")
+	printf '%d\n' $((after[0] - before[0])) $((after[1] - before[1])) | sort -n
+}
+
+# from_each_cpu OPERATION COUNT BYTES: the program is now on one CPU and now on another
+from_each_cpu()
+{
+	local cpu
+
+	for cpu in "${CPUS[@]}" "${CPUS[@]}"; do
+		taskset -pc "$cpu" "$CONNECTION_END"
+		move "$@"
+	done
+}
+
+# Neighbours look for each other now and then.
+one_queue()
+{
+	local grown
+
+	mapfile -t grown < <(grown "$@")
+	echo "packets of the queues: ${grown[*]}"
+	((grown[0] < 10 && grown[1] >= 80))
+}
+
+both_queues()
+{
+	local grown
+
+	mapfile -t grown < <(grown "$@")
+	echo "packets of the queues: ${grown[*]}"
+	((grown[0] >= 20))
+}
+
+connect rc
+check "WRITEs of one QP leave by one queue" \
+	one_queue A from_each_cpu write 20 65000
+check "the answers to READs of one QP leave by one queue" \
+	one_queue B from_each_cpu read 20 65000
+hang_up
+connect rc -6
+check "IPv6: WRITEs of one QP leave by one queue" \
+	one_queue A from_each_cpu write 20 65000
+hang_up
+connect uc
+check "what a UC QP sends leaves by one queue" \
+	one_queue A from_each_cpu send 20 65000
+hang_up
+connect ud
+check "what a UD QP sends leaves by one queue" \
+	one_queue A from_each_cpu send 20 1024
+hang_up
+vlan_pair 7
+wait_for gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
+wait_for gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
+GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7")
+GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7")
+connect rc
+check "WRITEs of one QP over a VLAN leave by one queue" \
+	one_queue A from_each_cpu write 20 65000
+hang_up
+check "many QPs use all queues" \
+	both_queues B perftest ib_write_bw -q 8 -n 20 -s 65536
+
+# Each queue of a veth leads to one of the other side's, like the wire of a NIC, if
+# the packets of TCP are single and GRO is on; otherwise to the backlog of some CPU.
+a ethtool -K "$VETH_A" gro on tso off
+b ethtool -K "$VETH_B" gro on tso off
+b tc qdisc add dev "$VETH_B" parent 1:1 netem limit 10000 delay 300us
+b tc qdisc add dev "$VETH_B" parent 1:2 netem limit 10000 delay 600us
+check "nothing is out of sequence where one queue is slower than the other" \
+	grows "$DEV_A" "out_of_sequence=0" perftest ib_write_bw -q 8 -n 500 -s 65536
+finish
