@@ -141,11 +141,17 @@ void line_barrier(int fd)
 		die("out of step with the peer");
 }
 
-void note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value)
+bool note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value)
 {
 	struct note note = { .kind = kind, .qp = qp, .value = value };
+	ssize_t n = send(fd, &note, sizeof(note), MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	line_send(fd, &note, sizeof(note));
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n < 0)
+		die_errno(errno, "the peer went away");
+	line_send(fd, (uint8_t *)&note + n, sizeof(note) - n);
+	return true;
 }
 
 bool note_poll(int fd, struct note *note)

@@ -116,8 +116,9 @@ static bool serve_tx(struct side *s, struct flow *f, uint32_t completed)
 {
 	uint32_t posted = f->tx.posted;
 
-	if (f->tx.completed != completed && needs_announcement(s->r))
-		note_send(s->line, NOTE_DONE, f->index, f->tx.completed);
+	if (f->tx.completed != f->tx.announced && needs_announcement(s->r) &&
+	    tell(s, f, NOTE_DONE, f->tx.completed))
+		f->tx.announced = f->tx.completed;
 	tx_post(s, f);
 	return f->tx.posted != posted || f->tx.completed != completed;
 }
@@ -129,6 +130,7 @@ static bool step(struct side *s, bool *ended)
 
 	for (i = 0; i < s->r->qps; i++)
 		completed[i] = s->flows[i].tx.completed;
+	s->line_full = false;
 	any = handle_notes(s, ended);
 	any |= poll_cq(s, s->scq, tx_completion);
 	any |= poll_cq(s, s->rcq, rx_completion);
@@ -143,6 +145,8 @@ static bool finished(struct side *s)
 {
 	uint32_t i;
 
+	if (s->line_full)
+		return false;
 	for (i = 0; i < s->r->qps; i++) {
 		struct flow *f = &s->flows[i];
 
@@ -234,6 +238,8 @@ static void wait_event(struct side *s, bool *ended)
 	/* What came before the CQ was armed makes no event. */
 	if (arm(s) && step(s, ended))
 		return;
+	if (s->line_full)
+		fds[1].events |= POLLOUT;
 	if (poll(fds, 2, lossy ? 100 : 3000) > 0) {
 		if (fds[0].revents)
 			take_event(s);
@@ -308,7 +314,7 @@ void round_run(struct port *port, int line, bool server, const struct round *r)
 	struct side s = {
 		.port = port, .line = line, .server = server, .r = r,
 	};
-	bool ended = false;
+	bool told = false, ended = false;
 
 	side_create(&s);
 	s.begin = seconds();
@@ -316,9 +322,9 @@ void round_run(struct port *port, int line, bool server, const struct round *r)
 	while (!finished(&s))
 		if (!step(&s, &ended))
 			idle(&s, &ended);
-	note_send(line, NOTE_END, 0, 0);
-	while (!ended) {
+	while (!told || !ended) {
 		check_deadline(&s);
+		told = told || note_send(line, NOTE_END, 0, 0);
 		if (!handle_notes(&s, &ended))
 			sched_yield();
 	}

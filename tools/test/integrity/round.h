@@ -144,7 +144,11 @@ struct note {
 	uint32_t value;
 };
 
-void note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value);
+/*
+ * Returns false if the line is full. Who waited for room would not read meanwhile,
+ * and neither would the peer.
+ */
+bool note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value);
 /* Returns whether a note was there. */
 bool note_poll(int fd, struct note *note);
 

@@ -285,10 +285,8 @@ static bool verifiable(struct side *s, struct flow *f, uint32_t i)
 
 static void grant(struct side *s, struct flow *f, uint32_t upto)
 {
-	if (upto <= f->rx.granted)
-		return;
-	f->rx.granted = upto;
-	note_send(s->line, NOTE_GRANT, f->index, upto);
+	if (upto > f->rx.granted && tell(s, f, NOTE_GRANT, upto))
+		f->rx.granted = upto;
 }
 
 bool rx_process(struct side *s, struct flow *f)

@@ -32,6 +32,14 @@ void fail(struct side *s, const char *fmt, ...)
 	exit(1);
 }
 
+bool tell(struct side *s, struct flow *f, enum note_kind kind, uint32_t value)
+{
+	bool told = note_send(s->line, kind, f->index, value);
+
+	s->line_full |= !told;
+	return told;
+}
+
 static uint8_t *slots(struct side *s)
 {
 	void *mem;

@@ -10,6 +10,7 @@ struct tx {
 	bool active;
 	uint32_t posted;
 	uint32_t completed;
+	uint32_t announced;	/* the peer knows that those below are complete */
 	uint32_t credit;	/* the peer is ready for messages below this */
 };
 
@@ -42,6 +43,7 @@ struct side {
 	struct port *port;
 	const struct round *r;
 	int line;
+	bool line_full;		/* a note waits until the peer has read others */
 	bool server;
 	double begin;
 
@@ -76,6 +78,8 @@ static inline uint8_t *rx_slot(struct side *s, struct flow *f, uint32_t i)
 /* side.c */
 void side_create(struct side *s);
 void side_destroy(struct side *s);
+/* Sends a note, now or in a later step; returns whether it was sent. */
+bool tell(struct side *s, struct flow *f, enum note_kind kind, uint32_t value);
 
 /* tx.c */
 void tx_post(struct side *s, struct flow *f);
