@@ -664,8 +664,8 @@ integrity_pair()
 	-4) shift ;;
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
-	# A veth has a queue for each CPU: what two of them send may change places. To UC
-	# that is a loss, and UD hands it over as it comes.
+	# A veth leads to the backlog of a CPU: what two of them send may change places. To
+	# UC that is a loss, and UD hands it over as it comes.
 	[[ ! "$*" =~ --types\ [a-z,]*u ]] || integrity=(taskset -c 0 "${integrity[@]}")
 	READY=ready_socket pair \
 		"${integrity[@]}" --dev "$DEV_A" --gid "$ga" --listen "$SOCKET" -- \

@@ -46,7 +46,7 @@ check "a program that scribbles over its rings (seed $SEED)" \
 check "an unprivileged one too; requests of all kinds get as far as the wire" \
 	grows "$DEV_A" "rx_write_requests=+ rx_read_requests=+ rx_atomic_requests=+" \
 	a setpriv --reuid 65534 --regid 65534 --clear-groups \
-	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 300 --seed $((SEED + 1))
+	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 2000 --seed $((SEED + 1))
 
 # --- packets -----------------------------------------------------------------
 
