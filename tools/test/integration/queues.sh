@@ -115,5 +115,5 @@ b ethtool -K "$VETH_B" gro on tso off
 b tc qdisc add dev "$VETH_B" parent 1:1 netem limit 10000 delay 300us
 b tc qdisc add dev "$VETH_B" parent 1:2 netem limit 10000 delay 600us
 check "nothing is out of sequence where one queue is slower than the other" \
-	grows "$DEV_A" "out_of_sequence=0" perftest ib_write_bw -q 8 -n 500 -s 65536
+	grows "$DEV_A" "out_of_sequence=0" perftest ib_write_bw -q 8 -n $((500 / SLOWNESS)) -s 65536
 finish
