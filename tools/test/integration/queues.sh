@@ -54,28 +54,29 @@ from_each_cpu()
 	local cpu
 
 	for cpu in "${CPUS[@]}" "${CPUS[@]}"; do
-		taskset -pc "$cpu" "$CONNECTION_END"
-		move "$@"
+		taskset -pc "$cpu" "$CONNECTION_END" || return
+		move "$@" || return
 	done
 }
 
-# Neighbours look for each other now and then.
+# Neighbours look for each other now and then; of UD each CPU sends 40 packets.
 one_queue()
 {
 	local grown
 
 	mapfile -t grown < <(grown "$@")
 	echo "packets of the queues: ${grown[*]}"
-	((grown[0] < 10 && grown[1] >= 80))
+	((grown[0] < 20 && grown[1] >= 80))
 }
 
+# More than the programs say to each other over TCP: a QP sends 1280 packets.
 both_queues()
 {
 	local grown
 
 	mapfile -t grown < <(grown "$@")
 	echo "packets of the queues: ${grown[*]}"
-	((grown[0] >= 20))
+	((grown[0] >= 1280))
 }
 
 connect rc
@@ -96,15 +97,6 @@ connect ud
 check "what a UD QP sends leaves by one queue" \
 	one_queue A from_each_cpu send 20 1024
 hang_up
-vlan_pair 7
-wait_for gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
-wait_for gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
-GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7")
-GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7")
-connect rc
-check "WRITEs of one QP over a VLAN leave by one queue" \
-	one_queue A from_each_cpu write 20 65000
-hang_up
 check "many QPs use all queues" \
 	both_queues B perftest ib_write_bw -q 8 -n 20 -s 65536
 
@@ -116,4 +108,14 @@ b tc qdisc add dev "$VETH_B" parent 1:1 netem limit 10000 delay 300us
 b tc qdisc add dev "$VETH_B" parent 1:2 netem limit 10000 delay 600us
 check "nothing is out of sequence where one queue is slower than the other" \
 	grows "$DEV_A" "out_of_sequence=0" perftest ib_write_bw -q 8 -n $((500 / SLOWNESS)) -s 65536
+
+vlan_pair 7
+wait_for gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7"
+wait_for gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7"
+GID4_A=$(gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.7")
+GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.7")
+connect rc
+check "WRITEs of one QP over a VLAN leave by one queue" \
+	one_queue A from_each_cpu write 20 65000
+hang_up
 finish

@@ -320,7 +320,7 @@ void round_run(struct port *port, int line, bool server, const struct round *r)
 	s.begin = seconds();
 	prepare(&s);
 	while (!finished(&s))
-		if (!step(&s, &ended))
+		if (!step(&s, &ended) && !finished(&s))
 			idle(&s, &ended);
 	while (!told || !ended) {
 		check_deadline(&s);

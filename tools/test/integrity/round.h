@@ -146,7 +146,7 @@ struct note {
 
 /*
  * Returns false if the line is full. Who waited for room would not read meanwhile,
- * and neither would the peer.
+ * and neither would the peer. A UNIX socket takes a note whole or not at all.
  */
 bool note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value);
 /* Returns whether a note was there. */

@@ -78,7 +78,7 @@ static inline uint8_t *rx_slot(struct side *s, struct flow *f, uint32_t i)
 /* side.c */
 void side_create(struct side *s);
 void side_destroy(struct side *s);
-/* Sends a note, now or in a later step; returns whether it was sent. */
+/* Sends a note; without room for it false: to be tried again in the next step. */
 bool tell(struct side *s, struct flow *f, enum note_kind kind, uint32_t value);
 
 /* tx.c */

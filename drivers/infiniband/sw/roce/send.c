@@ -184,7 +184,7 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
  * With XPS the queue of a netdev follows from the CPU that sends. A QP sends from
  * that of its program, of its acknowledgments, of a timer; in several queues its
  * trains would overtake each other. So a QP names one CPU, whichever sends. That need
- * not have a queue: then the flow decides, and that is one queue, too.
+ * not have a queue: then the flow decides, and what goes to one peer stays together.
  */
 static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
 {
