@@ -336,6 +336,21 @@ single_packets()
 	b ethtool -K "$VETH_B" tx-udp-segmentation off gso off tso off >/dev/null
 }
 
+mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
+
+# know_neighbours: for a link that loses packets. The core waits for a neighbour for
+# one second, and asks a second time after one.
+know_neighbours()
+{
+	local mac_a mac_b
+
+	mac_a=$(mac "$NS_A" "$VETH_A") mac_b=$(mac "$NS_B" "$VETH_B")
+	ip -n "$NS_A" neigh replace "$IP4_B" lladdr "$mac_b" dev "$VETH_A"
+	ip -n "$NS_A" neigh replace "$IP6_B" lladdr "$mac_b" dev "$VETH_A"
+	ip -n "$NS_B" neigh replace "$IP4_A" lladdr "$mac_a" dev "$VETH_B"
+	ip -n "$NS_B" neigh replace "$IP6_A" lladdr "$mac_a" dev "$VETH_B"
+}
+
 # netem NS NETDEV ARGS...: a bad link; without ARGS a good one again
 netem()
 {
@@ -712,8 +727,6 @@ hang_up()
 	exec {CONNECTION_OUT}>&- {CONNECTION_IN}<&-
 	wait "$CONNECTION_END"
 }
-
-mac() { in_ns "$1" cat "/sys/class/net/$2/address"; }
 
 # crafted 4|6 ARGS...: hostile/packets.py from side B to side A
 crafted()

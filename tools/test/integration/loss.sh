@@ -9,6 +9,7 @@
 
 build
 ns_pair
+know_neighbours
 link_pair
 
 # bad_link NETEM-ARGS...: in both directions

@@ -9,6 +9,7 @@ CHECK_TIMEOUT=1800
 
 build
 ns_pair
+know_neighbours
 link_pair
 
 for trains in off on; do
