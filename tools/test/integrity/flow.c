@@ -319,9 +319,14 @@ void round_run(struct port *port, int line, bool server, const struct round *r)
 	side_create(&s);
 	s.begin = seconds();
 	prepare(&s);
-	while (!finished(&s))
-		if (!step(&s, &ended) && !finished(&s))
+	for (;;) {
+		bool any = step(&s, &ended);
+
+		if (finished(&s))
+			break;
+		if (!any)
 			idle(&s, &ended);
+	}
 	while (!told || !ended) {
 		check_deadline(&s);
 		told = told || note_send(line, NOTE_END, 0, 0);
