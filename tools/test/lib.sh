@@ -286,15 +286,17 @@ address()
 	END
 }
 
-# ns_pair: two namespaces with a veth pair, IPv4 and IPv6 addresses. GSO packets
+# ns_pair [QUEUES]: two namespaces with a veth pair, IPv4 and IPv6 addresses. GSO packets
 # stay whole on it; single_packets cuts them.
 ns_pair()
 {
+	local queues=${1:+numtxqueues $1 numrxqueues $1}
+
 	NAMESPACES+=("$NS_A" "$NS_B")
 	ip -batch - <<-END
 		netns add $NS_A
 		netns add $NS_B
-		link add $VETH_A mtu $MTU netns $NS_A type veth peer name $VETH_B mtu $MTU netns $NS_B
+		link add $VETH_A mtu $MTU $queues netns $NS_A type veth peer name $VETH_B mtu $MTU $queues netns $NS_B
 	END
 	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
 	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
@@ -362,6 +364,34 @@ netem()
 	else
 		ip netns exec "$ns" tc qdisc replace dev "$dev" root netem limit 10000 "$@"
 	fi
+}
+
+# class_packets SIDE CLASS...: that each class of the qdisc 1: has sent
+class_packets()
+{
+	local ns=NS_$1 veth=VETH_$1 class
+	shift
+
+	ip netns exec "${!ns}" tc -s class show dev "${!veth}" >"$TMP/classes"
+	for class in "$@"; do
+		awk -v class="1:$class" '$1 == "class" && $3 == class { getline; print $4 }' "$TMP/classes"
+	done
+}
+
+# class_growth SIDE "CLASS..." COMMAND...: packets that the command makes each class send
+class_growth()
+{
+	local side=$1 classes before after i
+	read -ra classes <<<"$2"
+	shift 2
+
+	mapfile -t before < <(class_packets "$side" "${classes[@]}")
+	"$@" >"$TMP/command.out" || { cat "$TMP/command.out"; return 1; }
+	mapfile -t after < <(class_packets "$side" "${classes[@]}")
+	((${#before[@]} == ${#classes[@]})) || return
+	for i in "${!classes[@]}"; do
+		echo $((after[i] - before[i]))
+	done
 }
 
 # lose NS NETDEV RULE: drop received packets by their opcode, as operators/account.py

@@ -10,12 +10,7 @@
 CPUS=(0 1)
 
 build
-ns_add "$NS_A"
-ns_add "$NS_B"
-ip link add "$VETH_A" mtu "$MTU" numtxqueues 2 numrxqueues 2 netns "$NS_A" type veth \
-	peer name "$VETH_B" mtu "$MTU" numtxqueues 2 numrxqueues 2 netns "$NS_B"
-address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
-address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+ns_pair 2
 link_pair
 for side in A B; do
 	ns=NS_$side veth=VETH_$side
@@ -26,26 +21,13 @@ for side in A B; do
 	done
 done
 
-# packets SIDE: that each queue has sent
-packets()
+# growth SIDE COMMAND...: packets that the command makes each queue send, the busiest last
+growth()
 {
-	local ns=NS_$1 veth=VETH_$1
-
-	ip netns exec "${!ns}" tc -s class show dev "${!veth}" |
-		awk '$1 == "class" && $3 ~ /^1:/ { getline; print $4 }'
-}
-
-# grown SIDE COMMAND...: packets that the command makes each queue send, the
-# busiest last
-grown()
-{
-	local side=$1 before after
+	local side=$1
 	shift
 
-	mapfile -t before < <(packets "$side")
-	"$@" >"$TMP/command.out" || { cat "$TMP/command.out"; return 1; }
-	mapfile -t after < <(packets "$side")
-	printf '%d\n' $((after[0] - before[0])) $((after[1] - before[1])) | sort -n
+	class_growth "$side" "1 2" "$@" | sort -n
 }
 
 # from_each_cpu OPERATION COUNT BYTES: the program is now on one CPU and now on another
@@ -64,7 +46,7 @@ one_queue()
 {
 	local grown
 
-	mapfile -t grown < <(grown "$@")
+	mapfile -t grown < <(growth "$@")
 	echo "packets of the queues: ${grown[*]}"
 	((grown[0] < 20 && grown[1] >= 80))
 }
@@ -74,7 +56,7 @@ both_queues()
 {
 	local grown
 
-	mapfile -t grown < <(grown "$@")
+	mapfile -t grown < <(growth "$@")
 	echo "packets of the queues: ${grown[*]}"
 	((grown[0] >= 1280))
 }
