@@ -48,6 +48,12 @@ enum roce_operation {
 
 #define ROCE_OPCODE_CNP		0x81
 
+/*
+ * Our selective acknowledgment, of the opcodes 0xc0 to 0xff that are left to
+ * manufacturers, and none of those that MRC uses
+ */
+#define ROCE_OPCODE_SACK	0xe1
+
 /* What an opcode means; the headers behind the BTH follow in this order. */
 enum roce_opcode_flags {
 	ROCE_HAS_DETH		= 1 << 0,
@@ -69,6 +75,7 @@ enum roce_opcode_flags {
 	ROCE_HAS_FETH		= 1 << 16,	/* in front of the RETH */
 	ROCE_IS_FLUSH		= 1 << 17,
 	ROCE_IS_ATOMIC_WRITE	= 1 << 18,
+	ROCE_HAS_SETH		= 1 << 19,
 };
 
 /**
@@ -81,6 +88,7 @@ struct roce_opcode_info {
 	__u8	header_length;
 };
 
+void roce_opcodes_init(void);
 const struct roce_opcode_info *roce_opcode_info(__u8 opcode);
 
 #endif /* ROCE_OPCODE_H */

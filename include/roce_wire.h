@@ -40,6 +40,21 @@ struct roce_bth {
 #define ROCE_BTH_ACK_REQUEST	0x80000000u
 #define ROCE_BTH_LOW_24		0x00ffffffu
 
+/*
+ * The lower 4 of the 7 bits beside AckReq, which others send as zeros and do not look
+ * at (IBA volume 1, 9.2): the offer of selective acknowledgments, see sack.c. Only in
+ * requests with AckReq, and in responses with an AETH.
+ */
+#define ROCE_BTH_SACK_SHIFT	24
+#define ROCE_BTH_SACK_MASK	0x0f000000u
+
+enum roce_bth_sack {
+	ROCE_BTH_SACK_NONE	= 0x0,
+	ROCE_BTH_SACK_OFFER	= 0x3,	/* a requester takes them */
+	ROCE_BTH_SACK_ACCEPT	= 0xa,	/* a responder of ours has seen that */
+	ROCE_BTH_SACK_CONFIRM	= 0x5,	/* and its requester has seen that one */
+};
+
 /* RDMA extended transport header */
 struct roce_reth {
 	__be64	va;
@@ -83,6 +98,27 @@ struct roce_atomic_eth {
 struct roce_atomic_ack_eth {
 	__be64	original;
 } __packed;
+
+/*
+ * Header of a selective acknowledgment. Behind it are the ranges that have come. All
+ * offsets are PSNs from that of the BTH on, which is the first one that is missing.
+ */
+struct roce_seth {
+	__u8	version;
+	__u8	reserved;
+	__be16	lost;		/* what is missing before this one is lost */
+};
+
+#define ROCE_SETH_VERSION	1
+
+/* PSNs that have come: from the first one on, up to the second one and without it */
+struct roce_sack_range {
+	__be16	begin;
+	__be16	end;
+};
+
+/* So many fit into the shortest path MTU. */
+#define ROCE_SACK_RANGES	60
 
 /* Immediate data, and the invalidate header, which is as long */
 struct roce_immediate {

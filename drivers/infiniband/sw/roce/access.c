@@ -4,21 +4,23 @@
  * state of what it names, protection domain, rights and range (IBA volume 1,
  * 10.6.3 and 9.7.4.1.5).
  *
- * Regions of programs go away after a grace period only, so their memory is
- * used under RCU. Windows and the fast regions of kernel consumers lose their
- * meaning at once, when a work request or a packet says so, and the memory may
- * then be used for something else. So there check and copy happen under the
- * lock of the region, and who invalidates waits for a copy that is under way,
- * of a packet at most.
+ * Regions of programs go away only when the sections that have begun are over, so
+ * their memory is used without a lock. Windows and the fast regions of kernel
+ * consumers lose their meaning at once, when a work request or a packet says so, and
+ * the memory may then be used for something else. So there check and copy happen
+ * under the lock of the region, and who invalidates waits for a copy that is under
+ * way, of a train at most.
+ *
+ * What is done with the bytes is the caller's: it gets them piece by piece, each
+ * contiguous in the kernel's memory.
  */
 #include <linux/highmem.h>
-#include <linux/skbuff.h>
 
 #include "access.h"
-#include "train.h"
-
-/* Does something with a piece of memory that is contiguous. */
-typedef int (*piece_action)(void *piece, u32 length, void *context);
+#include "device.h"
+#include "key.h"
+#include "mr.h"
+#include "mw.h"
 
 static bool covers(u64 start, u64 size, const struct roce_access *access)
 {
@@ -48,193 +50,238 @@ static bool window_allows(const struct roce_mw *mw,
 	       covers(mw->start, mw->length, access);
 }
 
-struct piece {
-	void *data;
-	u32 length;
-};
-
-static struct piece map_piece(const struct roce_mr *mr, u64 address, u32 length)
+/* The one that has a byte of the region, which is the @offset-th */
+static const struct roce_extent *find_extent(const struct roce_mr *mr, u64 offset)
 {
-	u64 offset = address - mr->iova + mr->first_offset;
-	struct piece piece = { .length = length };
-	u32 size, in_block;
+	const struct roce_extent *extent = mr->extents;
+	u32 count = mr->extent_count;
 
+	while (count > 1) {
+		u32 half = count / 2;
+
+		if (extent[half].offset <= offset) {
+			extent += half;
+			count -= half;
+		} else {
+			count = half;
+		}
+	}
+	return extent;
+}
+
+static void find_piece_of_extents(struct roce_access_pieces *pieces, u64 offset)
+{
+	const struct roce_extent *extent = find_extent(pieces->mr, offset);
+
+	pieces->data = extent->start + (offset - extent->offset);
+	pieces->length = min_t(u64, pieces->left, extent[1].offset - offset);
+}
+
+static void find_piece_of_blocks(struct roce_access_pieces *pieces, u64 offset)
+{
+	const struct roce_mr *mr = pieces->mr;
+	u32 size = 1u << mr->block_shift;
+	u32 in_block = offset & (size - 1);
+
+	pieces->data = mr->blocks[offset >> mr->block_shift] + in_block;
+	pieces->length = min(pieces->left, size - in_block);
+}
+
+static void map_page(struct roce_access_pieces *pieces, u64 offset)
+{
+	u32 in_page = offset_in_page(offset);
+
+	pieces->data = kmap_local_page(pieces->mr->pages[offset >> PAGE_SHIFT]) +
+		       in_page;
+	pieces->length = min_t(u32, pieces->left, PAGE_SIZE - in_page);
+	pieces->mapped = true;
+}
+
+static __always_inline void find_piece(struct roce_access_pieces *pieces)
+{
+	const struct roce_mr *mr = pieces->mr;
+	u64 offset = pieces->address - mr->iova + mr->first_offset;
+
+	pieces->length = pieces->left;
+	if (mr->extents) {
+		find_piece_of_extents(pieces, offset);
+		return;
+	}
 	switch (mr->kind) {
 	case ROCE_MR_USER:
-		size = PAGE_SIZE;
-		in_block = offset_in_page(offset);
-		piece.data = kmap_local_page(mr->pages[offset >> PAGE_SHIFT]);
+		map_page(pieces, offset);
 		break;
 	case ROCE_MR_FAST:
-		size = 1u << mr->block_shift;
-		in_block = offset & (size - 1);
-		piece.data = mr->blocks[offset >> mr->block_shift];
+		find_piece_of_blocks(pieces, offset);
 		break;
 	case ROCE_MR_DMABUF:
-		piece.data = mr->contiguous + offset;
-		return piece;
+		pieces->data = mr->contiguous + offset;
+		break;
 	default:
-		piece.data = (void *)(uintptr_t)address;
-		return piece;
+		pieces->data = (void *)(uintptr_t)pieces->address;
+		break;
 	}
-	piece.data += in_block;
-	piece.length = min(length, size - in_block);
-	return piece;
 }
 
-static void unmap_piece(const struct roce_mr *mr, const struct piece *piece)
+static void unmap_page(struct roce_access_pieces *pieces)
 {
-	if (mr->kind == ROCE_MR_USER)
-		kunmap_local(piece->data);
+	if (pieces->mapped)
+		kunmap_local(pieces->data);
+	pieces->mapped = false;
 }
 
-static __always_inline int act_on_pieces(const struct roce_mr *mr, u64 address,
-					 u32 length, piece_action action,
-					 void *context)
+static __always_inline void move_to_piece(struct roce_access_pieces *pieces)
 {
-	struct piece piece;
-	int err;
+	find_piece(pieces);
+	pieces->address += pieces->length;
+	pieces->left -= pieces->length;
+}
 
-	for (; action && length; address += piece.length, length -= piece.length) {
-		piece = map_piece(mr, address, length);
-		err = action(piece.data, piece.length, context);
-		unmap_piece(mr, &piece);
-		if (err)
-			return err;
+/**
+ * roce_access_find_next() - roce_access_next(), if there is one
+ * @pieces: with bytes left
+ *
+ * Return: true.
+ */
+bool roce_access_find_next(struct roce_access_pieces *pieces)
+{
+	unmap_page(pieces);
+	move_to_piece(pieces);
+	return true;
+}
+
+/**
+ * roce_access_release() - roce_access_end(), if there is something to be undone
+ * @pieces: of roce_access_begin()
+ */
+void roce_access_release(struct roce_access_pieces *pieces)
+{
+	unmap_page(pieces);
+	if (pieces->locked) {
+		__acquire(&pieces->mr->lock);
+		read_unlock_bh(&pieces->mr->lock);
 	}
-	return 0;
 }
 
-static __always_inline int access_region(struct roce_mr *mr,
-					 const struct roce_access *access,
-					 piece_action action, void *context)
+static __always_inline void begin_pieces(struct roce_mr *mr, u64 address, u32 length,
+					 struct roce_access_pieces *pieces)
+{
+	pieces->mr = mr;
+	pieces->address = address;
+	pieces->left = length;
+	pieces->length = 0;
+	pieces->locked = false;
+	pieces->mapped = false;
+	if (length)
+		move_to_piece(pieces);
+}
+
+static __always_inline int begin_region(struct roce_mr *mr,
+					const struct roce_access *access,
+					struct roce_access_pieces *pieces)
 {
 	if (!region_allows(mr, access))
 		return -EACCES;
-	return act_on_pieces(mr, access->address, access->length, action,
-			     context);
+	begin_pieces(mr, access->address, access->length, pieces);
+	return 0;
 }
 
-static __always_inline int access_fast_region(struct roce_mr *mr,
-					      const struct roce_access *access,
-					      piece_action action, void *context)
+static int begin_fast_region(struct roce_mr *mr, const struct roce_access *access,
+			     struct roce_access_pieces *pieces)
 {
 	int err;
 
 	read_lock_bh(&mr->lock);
-	err = access_region(mr, access, action, context);
-	read_unlock_bh(&mr->lock);
+	err = begin_region(mr, access, pieces);
+	if (err)
+		read_unlock_bh(&mr->lock);
+	else
+		__release(&mr->lock); /* for sparse: it stays locked */
+	pieces->locked = !err;
 	return err;
 }
 
-static __always_inline int access_window(struct roce_mw *mw,
-					 const struct roce_access *access,
-					 piece_action action, void *context)
+static int begin_window(struct roce_mw *mw, const struct roce_access *access,
+			struct roce_access_pieces *pieces)
 {
 	struct roce_mr *mr = READ_ONCE(mw->mr);
-	int err = -EACCES;
 
 	if (!mr)
-		return err;
+		return -EACCES;
 	read_lock_bh(&mr->lock);
 	/* It may have been bound to another region, or is just now. */
-	if (READ_ONCE(mw->mr) == mr && window_allows(mw, access))
-		err = act_on_pieces(mr,
-				    access->address - mw->start + mw->address,
-				    access->length, action, context);
-	read_unlock_bh(&mr->lock);
-	return err;
+	if (READ_ONCE(mw->mr) != mr || !window_allows(mw, access)) {
+		read_unlock_bh(&mr->lock);
+		return -EACCES;
+	}
+	begin_pieces(mr, access->address - mw->start + mw->address, access->length,
+		     pieces);
+	pieces->locked = true;
+	__release(&mr->lock); /* for sparse: it stays locked */
+	return 0;
 }
 
-/* Inlined into each caller, so that no call goes by way of a pointer. */
-static __always_inline int access_memory(const struct roce_access *access,
-					 piece_action action, void *context)
+static struct roce_key *find_key(struct roce_device *dev,
+				 const struct roce_access *access)
+{
+	struct roce_key *key = access->latest ? *access->latest : NULL;
+
+	/* A new registration may change it; it is looked at again before it is used. */
+	if (key && data_race(READ_ONCE(key->value)) == access->key)
+		return key;
+	key = roce_key_find(dev, access->key);
+	if (access->latest)
+		*access->latest = key;
+	return key;
+}
+
+/**
+ * roce_access_begin() - get access to memory, if it is allowed
+ * @access: what is wanted
+ * @pieces: to be filled in, with the first piece; roce_access_next() finds the others
+ *
+ * In a section, which ends behind roce_access_end(). A lock of the region may be
+ * held until then, so nothing happens in between but a copy.
+ *
+ * Return: 0 or -EACCES.
+ */
+int roce_access_begin(const struct roce_access *access,
+		      struct roce_access_pieces *pieces)
 {
 	struct roce_device *dev = to_roce_device(access->pd->ibpd.device);
-	struct roce_key *key = roce_key_find(dev, access->key);
+	struct roce_key *key = find_key(dev, access);
 	struct roce_mr *mr;
 
 	if (!key)
 		return -EACCES;
 	if (key->is_window)
-		return access_window(roce_mw_of_key(key), access, action,
-				     context);
+		return begin_window(roce_mw_of_key(key), access, pieces);
 	mr = roce_mr_of_key(key);
 	/* A new registration may change it, but never to or from this. */
 	if (data_race(mr->kind) == ROCE_MR_FAST)
-		return access_fast_region(mr, access, action, context);
-	return access_region(mr, access, action, context);
+		return begin_fast_region(mr, access, pieces);
+	return begin_region(mr, access, pieces);
+}
+
+static int probe_access(const struct roce_access *access)
+{
+	struct roce_access_pieces pieces;
+	int err = roce_access_begin(access, &pieces);
+
+	if (!err)
+		roce_access_end(&pieces);
+	return err;
 }
 
 /**
  * roce_access_is_allowed() - whether an access is allowed as things are now
  * @access: what is wanted
  *
- * RCU read side. A request for nothing needs no key (9.7.4.1.5).
+ * In a section. A request for nothing needs no key (9.7.4.1.5).
  */
 bool roce_access_is_allowed(const struct roce_access *access)
 {
-	return !access->length || !access_memory(access, NULL, NULL);
-}
-
-static int append_piece(void *piece, u32 length, void *train)
-{
-	return roce_train_append(train, piece, length);
-}
-
-/**
- * roce_access_read() - append memory to the packet under construction
- * @access: what is wanted, with at least one byte
- * @train: with a packet under construction
- *
- * RCU read side.
- *
- * Return: 0, -EACCES, or the error of roce_train_append().
- */
-int roce_access_read(const struct roce_access *access, struct roce_train *train)
-{
-	return access_memory(access, append_piece, train);
-}
-
-struct received {
-	const struct sk_buff *skb;
-	unsigned int offset;
-};
-
-static int place_piece(void *piece, u32 length, void *context)
-{
-	struct received *received = context;
-	int err = skb_copy_bits(received->skb, received->offset, piece, length);
-
-	received->offset += length;
-	return err;
-}
-
-/**
- * roce_access_write() - place received bytes in memory
- * @access: what is wanted, with at least one byte
- * @skb: has the bytes
- * @offset: of the first one in @skb
- *
- * RCU read side.
- *
- * Return: 0, -EACCES, or -EFAULT if @skb is shorter than that.
- */
-int roce_access_write(const struct roce_access *access,
-		      const struct sk_buff *skb, unsigned int offset)
-{
-	struct received received = { skb, offset };
-
-	return access_memory(access, place_piece, &received);
-}
-
-static int copy_piece(void *piece, u32 length, void *context)
-{
-	const void **buffer = context;
-
-	memcpy(piece, *buffer, length);
-	*buffer += length;
-	return 0;
+	return !access->length || !probe_access(access);
 }
 
 /**
@@ -242,72 +289,45 @@ static int copy_piece(void *piece, u32 length, void *context)
  * @access: what is wanted, with at least one byte
  * @buffer: as long as @access
  *
- * RCU read side.
+ * In a section.
  *
  * Return: 0 or -EACCES.
  */
 int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 {
-	return access_memory(access, copy_piece, &buffer);
-}
+	struct roce_access_pieces pieces;
+	int err = roce_access_begin(access, &pieces);
 
-/* The operands of an operation on a number, and what it was */
-struct number {
-	u64 compare;
-	u64 swap_add;
-	u64 original;
-};
+	if (err)
+		return err;
+	do {
+		memcpy(pieces.data, buffer, pieces.length);
+		buffer += pieces.length;
+	} while (roce_access_next(&pieces));
+	roce_access_end(&pieces);
+	return 0;
+}
 
 /*
- * Addresses are what the owner of a region wants them to be, so what counts as
- * well is where the bytes are: a locked operation across cache lines stops all
- * CPUs, or traps.
+ * Begin the access to a number. Addresses are what the owner of a region wants them
+ * to be, so what counts as well is where the bytes are: a locked operation across
+ * cache lines stops all CPUs, or traps.
  */
-static bool is_number(const void *piece, u32 length)
+static int begin_number(const struct roce_access *access,
+			struct roce_access_pieces *pieces)
 {
-	return length == sizeof(atomic64_t) &&
-	       IS_ALIGNED((uintptr_t)piece, sizeof(atomic64_t));
-}
+	int err;
 
-static int compare_swap_piece(void *piece, u32 length, void *context)
-{
-	struct number *number = context;
-
-	if (!is_number(piece, length))
-		return -EINVAL;
-	number->original = atomic64_cmpxchg(piece, number->compare,
-					    number->swap_add);
-	return 0;
-}
-
-static int fetch_add_piece(void *piece, u32 length, void *context)
-{
-	struct number *number = context;
-
-	if (!is_number(piece, length))
-		return -EINVAL;
-	number->original = atomic64_fetch_add(number->swap_add, piece);
-	return 0;
-}
-
-static int store_piece(void *piece, u32 length, void *context)
-{
-	struct number *number = context;
-
-	if (!is_number(piece, length))
-		return -EINVAL;
-	/* Who sees the number sees what was written before it (IBA volume 1, A19). */
-	atomic64_set_release(piece, number->swap_add);
-	return 0;
-}
-
-static __always_inline int access_number(const struct roce_access *access,
-					 piece_action action,
-					 struct number *number)
-{
 	if (!IS_ALIGNED(access->address, sizeof(atomic64_t)))
 		return -EINVAL;
-	return access_memory(access, action, number);
+	err = roce_access_begin(access, pieces);
+	if (err)
+		return err;
+	if (pieces->length == sizeof(atomic64_t) &&
+	    IS_ALIGNED((uintptr_t)pieces->data, sizeof(atomic64_t)))
+		return 0;
+	roce_access_end(pieces);
+	return -EINVAL;
 }
 
 /**
@@ -315,29 +335,32 @@ static __always_inline int access_number(const struct roce_access *access,
  * @access: what is wanted, 8 bytes
  * @compare: what the number has to be
  * @swap: what it becomes then
- * @original: set to what it was
+ * @original: set to what it was, if that is no error
  *
  * Atomically with respect to all that access the number atomically, the CPU
  * included where it has such operations on 64 bits (IBA volume 1, 9.4.5).
- * RCU read side.
+ * In a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
 int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 			     u64 swap, u64 *original)
 {
-	struct number number = { .compare = compare, .swap_add = swap };
-	int err = access_number(access, compare_swap_piece, &number);
+	struct roce_access_pieces pieces;
+	int err = begin_number(access, &pieces);
 
-	*original = number.original;
-	return err;
+	if (err)
+		return err;
+	*original = atomic64_cmpxchg(pieces.data, compare, swap);
+	roce_access_end(&pieces);
+	return 0;
 }
 
 /**
  * roce_access_fetch_add() - add to a number
  * @access: what is wanted, 8 bytes
  * @add: modulo 2^64
- * @original: set to what the number was
+ * @original: set to what the number was, if that is no error
  *
  * As roce_access_compare_swap().
  *
@@ -346,11 +369,14 @@ int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 int roce_access_fetch_add(const struct roce_access *access, u64 add,
 			  u64 *original)
 {
-	struct number number = { .swap_add = add };
-	int err = access_number(access, fetch_add_piece, &number);
+	struct roce_access_pieces pieces;
+	int err = begin_number(access, &pieces);
 
-	*original = number.original;
-	return err;
+	if (err)
+		return err;
+	*original = atomic64_fetch_add(add, pieces.data);
+	roce_access_end(&pieces);
+	return 0;
 }
 
 /**
@@ -364,22 +390,28 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
  */
 int roce_access_store(const struct roce_access *access, u64 number)
 {
-	struct number stored = { .swap_add = number };
+	struct roce_access_pieces pieces;
+	int err = begin_number(access, &pieces);
 
-	return access_number(access, store_piece, &stored);
+	if (err)
+		return err;
+	/* Who sees the number sees what was written before it (IBA volume 1, A19). */
+	atomic64_set_release(pieces.data, number);
+	roce_access_end(&pieces);
+	return 0;
 }
 
 /**
  * roce_access_flush() - make visible to all what was written
  * @access: what is wanted; of a whole region if there are no bytes
  *
- * RCU read side.
+ * In a section.
  *
  * Return: 0 or -EACCES.
  */
 int roce_access_flush(const struct roce_access *access)
 {
-	int err = access_memory(access, NULL, NULL);
+	int err = probe_access(access);
 
 	/* Before the response that says so is sent. */
 	wmb();

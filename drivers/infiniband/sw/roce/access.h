@@ -2,7 +2,11 @@
 #ifndef ROCE_ACCESS_H
 #define ROCE_ACCESS_H
 
-#include "roce.h"
+#include <linux/types.h>
+
+struct roce_key;
+struct roce_mr;
+struct roce_pd;
 
 /**
  * struct roce_access - what somebody wants to do with memory
@@ -13,6 +17,8 @@
  * @address: of the first byte
  * @length: bytes; without any, key and address do not count, but for a FLUSH,
  *	which means all that the key stands for
+ * @latest: of who makes many accesses within a section: what the key of the latest
+ *	one named, at first NULL. NULL for who makes few
  */
 struct roce_access {
 	struct roce_pd *pd;
@@ -21,6 +27,27 @@ struct roce_access {
 	int rights;
 	u64 address;
 	u32 length;
+	struct roce_key **latest;
+};
+
+/**
+ * struct roce_access_pieces - memory that is being accessed, piece by piece
+ * @data: the present piece, contiguous
+ * @length: bytes of it; 0 if no bytes are wanted
+ * @mr: the region that it lies in
+ * @address: in the region, of what is behind the piece
+ * @left: bytes behind the piece
+ * @locked: the lock of @mr is held
+ * @mapped: @data is to be unmapped
+ */
+struct roce_access_pieces {
+	void *data;
+	u32 length;
+	struct roce_mr *mr;
+	u64 address;
+	u32 left;
+	bool locked;
+	bool mapped;
 };
 
 /**
@@ -38,9 +65,10 @@ static inline bool roce_range_covers(u64 start, u64 size, u64 address,
 }
 
 bool roce_access_is_allowed(const struct roce_access *access);
-int roce_access_read(const struct roce_access *access, struct roce_train *train);
-int roce_access_write(const struct roce_access *access,
-		      const struct sk_buff *skb, unsigned int offset);
+int roce_access_begin(const struct roce_access *access,
+		      struct roce_access_pieces *pieces);
+bool roce_access_find_next(struct roce_access_pieces *pieces);
+void roce_access_release(struct roce_access_pieces *pieces);
 int roce_access_copy_to(const struct roce_access *access, const void *buffer);
 int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 			     u64 swap, u64 *original);
@@ -48,5 +76,26 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
 			  u64 *original);
 int roce_access_store(const struct roce_access *access, u64 number);
 int roce_access_flush(const struct roce_access *access);
+
+/**
+ * roce_access_next() - the next piece of memory
+ * @pieces: between roce_access_begin() and roce_access_end()
+ *
+ * Return: false if there is none; the latest one stays valid then.
+ */
+static inline bool roce_access_next(struct roce_access_pieces *pieces)
+{
+	return pieces->left && roce_access_find_next(pieces);
+}
+
+/**
+ * roce_access_end() - the memory is not accessed any more
+ * @pieces: of roce_access_begin()
+ */
+static inline void roce_access_end(struct roce_access_pieces *pieces)
+{
+	if (pieces->locked || pieces->mapped)
+		roce_access_release(pieces);
+}
 
 #endif /* ROCE_ACCESS_H */

@@ -4,14 +4,17 @@
 #include <net/dcbnl.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
+#include <rdma/rdma_user_rxe.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "ah.h"
+#include "device.h"
 #include "roce.h"
 
 #define MAX_SERVICE_LEVEL	7	/* of Ethernet: eight priorities */
 #define FLOW_LABEL_MASK		0xfffff
 
-static int check_attr(const struct rdma_ah_attr *attr)
+static int check_ah_attr(const struct rdma_ah_attr *attr)
 {
 	const struct ib_gid_attr *source = attr->grh.sgid_attr;
 
@@ -86,7 +89,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 	int err;
 
 	memset(av, 0, sizeof(*av));
-	err = check_attr(attr);
+	err = check_ah_attr(attr);
 	if (err)
 		return err;
 
@@ -95,8 +98,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 	    ipv6_addr_any(&av->destination))
 		return -EINVAL;
 
-	err = set_interface(av, grh->sgid_attr) ?:
-	      dst_cache_init(&av->route, gfp);
+	err = set_interface(av, grh->sgid_attr);
 	if (err)
 		return err;
 
@@ -137,7 +139,8 @@ void roce_av_release(struct roce_av *av)
 {
 	if (!av->sgid_attr)
 		return;
-	dst_cache_destroy(&av->route);
+	dst_release(rcu_dereference_protected(av->route, true));
+	RCU_INIT_POINTER(av->route, NULL);
 	rdma_put_gid_attr(av->sgid_attr);
 	av->sgid_attr = NULL;
 }
@@ -177,7 +180,7 @@ static struct roce_av *new_av(struct ib_pd *pd, const struct rdma_ah_attr *attr,
  * provider that does not ask for the number would put the address itself
  * there, and nobody would have checked it: such a one is not served.
  */
-static int publish(struct roce_ah *ah, struct ib_udata *udata)
+static int publish_ah(struct roce_ah *ah, struct ib_udata *udata)
 {
 	struct roce_device *dev = to_roce_device(ah->ibah.device);
 	struct rxe_create_ah_resp response = {};
@@ -237,7 +240,7 @@ int roce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		return PTR_ERR(ah->av);
 	}
 
-	err = udata ? publish(ah, udata) : 0;
+	err = udata ? publish_ah(ah, udata) : 0;
 	if (err)
 		unpublish(ah);
 	return err;

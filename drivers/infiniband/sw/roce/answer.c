@@ -8,12 +8,28 @@
  * as the peer may ask for them again. Everything else is acknowledged, or refused
  * by a NAK, and one acknowledgment speaks for all that came before.
  *
- * Answers leave in the order of the PSNs: responses first, then the
+ * Answers leave in the order of the PSNs, but for parts that are asked for again:
+ * responses first, then the
  * acknowledgment for what was received meanwhile. If that is a fatal NAK, the QP
  * goes to the error state behind it.
  */
+#include "access.h"
+#include "answer.h"
+#include "cc.h"
+#include "congestion.h"
+#include "counters.h"
+#include "engine.h"
+#include "packet.h"
+#include "payload.h"
 #include "qp.h"
+#include "requester.h"
+#include "roce_opcode.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "sack.h"
 #include "trace.h"
+#include "train.h"
+#include "xmit.h"
 
 static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
 {
@@ -43,6 +59,26 @@ void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
 {
 	owe_answer(&qp->responder, syndrome, qp->responder.psn);
 	qp->responder.nak_sent = true;
+	qp->responder.rnr_at = 0;
+}
+
+/**
+ * roce_answer_gap() - owe a selective acknowledgment
+ * @qp: its responder is owned by the caller; roce_sack_is_confirmed()
+ *
+ * It is a NAK for a sequence error until it leaves, but nobody has to be silent
+ * behind it.
+ */
+void roce_answer_gap(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	/* Nothing was dropped. */
+	if (!responder->nak_sent)
+		responder->ahead_psn = roce_psn_add(responder->psn, -1);
+	if (!owes_nak(responder))
+		owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR,
+			   responder->psn);
 }
 
 /* Packets were dropped because they came too early, and some of them are next. */
@@ -116,9 +152,18 @@ bool roce_answer_has_room(const struct roce_qp *qp)
 	return !next->left || next->repeated;
 }
 
+static struct roce_resource *nth_part(struct roce_responder *responder, u32 number)
+{
+	return &responder->parts[number % ROCE_MAX_PARTS];
+}
+
 /* The request that is answered next, NULL if all of them are */
 static struct roce_resource *next_to_answer(struct roce_responder *responder)
 {
+	for (; responder->part_answered != responder->part_taken;
+	     responder->part_answered++)
+		if (nth_part(responder, responder->part_answered)->left)
+			return nth_part(responder, responder->part_answered);
 	for (; responder->answered != responder->taken; responder->answered++)
 		if (nth_resource(responder, responder->answered)->left)
 			return nth_resource(responder, responder->answered);
@@ -196,6 +241,24 @@ static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packe
 	       roce_answer_packets(qp, packet) <= resource->packets - index;
 }
 
+/* Number @n of those that are to be answered, NULL behind the last one */
+static struct roce_resource *nth_to_answer(struct roce_responder *responder, u32 n)
+{
+	u32 parts = responder->part_taken - responder->part_answered;
+
+	if (n < parts)
+		return nth_part(responder, responder->part_answered + n);
+	n -= parts;
+	return n < responder->taken - responder->answered ?
+	       nth_resource(responder, responder->answered + n) : NULL;
+}
+
+static void forget_answers(struct roce_responder *responder)
+{
+	responder->answered = responder->taken;
+	responder->part_answered = responder->part_taken;
+}
+
 /* None of it was sent since it was asked for. */
 static bool is_owed_already(const struct roce_qp *qp,
 			    const struct roce_packet *packet,
@@ -204,6 +267,50 @@ static bool is_owed_already(const struct roce_qp *qp,
 	return (s32)(number - qp->responder.answered) >= 0 &&
 	       resource->begin && resource->next_psn == packet->psn &&
 	       resource->left == roce_answer_packets(qp, packet);
+}
+
+/* It does not reach to the end: who goes back asks for all of the rest. */
+static bool is_asked_for_alone(const struct roce_qp *qp,
+			       const struct roce_packet *packet,
+			       const struct roce_resource *resource)
+{
+	u32 end = roce_psn_add(packet->psn, roce_answer_packets(qp, packet));
+
+	return roce_psn_diff(roce_psn_add(resource->psn, resource->packets), end) > 0;
+}
+
+/* The network made a copy of the request. */
+static bool is_part_owed(struct roce_responder *responder, u32 psn)
+{
+	u32 n;
+
+	for (n = responder->part_answered; n != responder->part_taken; n++)
+		if (nth_part(responder, n)->begin &&
+		    nth_part(responder, n)->next_psn == psn)
+			return true;
+	return false;
+}
+
+/*
+ * The requester has the rest, or is about to get it. What was not sent yet is not
+ * sent earlier for that.
+ */
+static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
+			const struct roce_resource *whole)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_resource *part;
+
+	if (whole->left && roce_psn_diff(packet->psn, whole->next_psn) >= 0)
+		return;
+	if (is_part_owed(responder, packet->psn) ||
+	    responder->part_taken - responder->part_answered == ROCE_MAX_PARTS)
+		return;
+	if (responder->part_taken == responder->part_answered)
+		roce_flow_lost(qp, ROCE_CC_NAK);
+	part = nth_part(responder, responder->part_taken++);
+	*part = (struct roce_resource) { .kind = whole->kind };
+	owe_responses(qp, part, packet);
 }
 
 /*
@@ -228,6 +335,10 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 
 	if (is_owed_already(qp, packet, again, number))
 		return;
+	if (is_asked_for_alone(qp, packet, again)) {
+		repeat_part(qp, packet, again);
+		return;
+	}
 	/*
 	 * What was sent once is sent again because some of it was lost. Who goes back
 	 * asks for all that is behind as well, in its order.
@@ -278,8 +389,14 @@ static void wait(struct roce_responder *responder, u64 nanoseconds)
 		      ROCE_WAIT_MODE);
 }
 
+static void interrupt_flow(struct roce_qp *qp)
+{
+	if (roce_flow_is_limited(&qp->flow))
+		roce_flow_interrupt(qp, ROCE_RESPONDER);
+}
+
 /* Wait for the netdev, or for memory. False if that has lasted too long. */
-static bool stall(struct roce_qp *qp, int err)
+static bool stall_responder(struct roce_qp *qp, int err)
 {
 	struct roce_responder *responder = &qp->responder;
 
@@ -290,6 +407,7 @@ static bool stall(struct roce_qp *qp, int err)
 	}
 	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
 	wait(responder, ROCE_STALL_NANOSECONDS);
+	interrupt_flow(qp);
 	return true;
 }
 
@@ -319,36 +437,49 @@ static void describe_response(const struct roce_qp *qp,
 		.original = resource->original,
 	};
 	packet->info = roce_opcode_info(packet->opcode);
+	if (packet->info->flags & ROCE_HAS_AETH)
+		packet->sack = roce_sack_of_response(qp);
 }
 
-static int add_response(struct roce_qp *qp, const struct roce_resource *resource,
-			const struct roce_packet *packet,
-			struct roce_train *train)
+/* How many from the next one on differ in nothing but the PSN */
+static u32 count_responses_alike(const struct roce_resource *resource,
+				 const struct roce_packet *packet,
+				 const struct roce_train *train)
+{
+	if (resource->begin || resource->left == 1)
+		return 1;
+	return min(resource->left - 1,
+		   roce_train_capacity(train, roce_packet_size(packet)));
+}
+
+static int add_responses(struct roce_qp *qp, const struct roce_resource *resource,
+			 const struct roce_packet *packet, u32 count,
+			 struct roce_train *train)
 {
 	struct roce_access access = roce_remote_access(qp, resource->rkey,
 						       resource->address,
-						       packet->payload,
+						       count * packet->payload,
 						       IB_ACCESS_REMOTE_READ);
 	int err;
 
-	err = roce_train_begin_packet(train, packet);
+	err = roce_train_begin_packets(train, packet, count);
 	if (!err && packet->payload)
-		err = roce_access_read(&access, train);
+		err = roce_payload_read(&access, train);
 	if (!err)
-		err = roce_train_end_packet(train, packet);
+		err = roce_train_end_packet(train);
 	if (err)
 		roce_train_cancel_packet(train);
 	return err;
 }
 
 static void advance_response(const struct roce_qp *qp,
-			     struct roce_resource *resource)
+			     struct roce_resource *resource, u32 packets)
 {
-	u32 bytes = min(resource->length, qp->mtu);
+	u32 bytes = min(resource->length, packets * qp->mtu);
 
 	resource->begin = false;
-	resource->next_psn = roce_psn_add(resource->next_psn, 1);
-	resource->left--;
+	resource->next_psn = roce_psn_add(resource->next_psn, packets);
+	resource->left -= packets;
 	resource->address += bytes;
 	resource->length -= bytes;
 }
@@ -359,25 +490,27 @@ static void advance_response(const struct roce_qp *qp,
  */
 static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 {
-	struct roce_responder *responder = &qp->responder;
-	u32 number = responder->answered;
+	struct roce_resource *next;
+	u32 n;
 
-	for (; number != responder->taken; number++) {
-		struct roce_resource resource = *nth_resource(responder, number);
+	for (n = 0; (next = nth_to_answer(&qp->responder, n)); n++) {
+		struct roce_resource resource = *next;
 
 		if (resource.left && has_data(&resource) != train->data)
 			return 0;
 		while (resource.left) {
 			struct roce_packet packet;
+			u32 count;
 			int err;
 
 			describe_response(qp, &resource, &packet);
 			if (!roce_train_fits(train, roce_packet_size(&packet)))
 				return 0;
-			err = add_response(qp, &resource, &packet, train);
+			count = count_responses_alike(&resource, &packet, train);
+			err = add_responses(qp, &resource, &packet, count, train);
 			if (err)
 				return train->packets ? 0 : err;
-			advance_response(qp, &resource);
+			advance_response(qp, &resource, count);
 		}
 	}
 	return 0;
@@ -386,8 +519,13 @@ static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 /* So many responses have left. */
 static void advance_responses(struct roce_qp *qp, u32 packets)
 {
-	while (packets--)
-		advance_response(qp, next_to_answer(&qp->responder));
+	while (packets) {
+		struct roce_resource *resource = next_to_answer(&qp->responder);
+		u32 count = min(packets, resource->left);
+
+		advance_response(qp, resource, count);
+		packets -= count;
+	}
 }
 
 /* Memory that a READ was granted has gone meanwhile. */
@@ -396,31 +534,11 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	struct roce_responder *responder = &qp->responder;
 
 	roce_count(qp, resp_remote_access_errors);
-	responder->answered = responder->taken;
+	forget_answers(responder);
 	owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
 		   psn);
 	responder->failed = true;
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-}
-
-/* @first: the next response. The train holds nothing after an error. */
-static int build_responses(struct roce_qp *qp, const struct roce_packet *first,
-			   bool data, struct roce_train *train)
-{
-	int err;
-
-	err = roce_train_open(train, &qp->av, qp->source_port, first->psn,
-			      roce_packet_size(first));
-	if (err)
-		return err;
-	train->data = data;
-	if (data)
-		train->limit = roce_flow_train_bytes(&qp->flow);
-	err = fill_response_train(qp, train);
-	roce_engine_charge(&qp->responder.engine, train->skb->len);
-	if (err)
-		roce_train_drop(train);
-	return err;
 }
 
 /* What has left of a train is answered. False if the rest has to wait. */
@@ -437,10 +555,10 @@ static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
 	advance_responses(qp, train->sent);
 	if (train->sent)
 		responder->stalls = 0;
-	if (stall(qp, err))
+	if (stall_responder(qp, err))
 		return false;
 	/* The peer asks again. */
-	responder->answered = responder->taken;
+	forget_answers(responder);
 	responder->stalls = 0;
 	return true;
 }
@@ -449,50 +567,96 @@ static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
-	bool data = has_data(resource);
-	u64 nanoseconds = data ? roce_flow_wait(qp, &qp->flow, ROCE_RESPONDER) : 0;
-	struct roce_packet packet;
-	struct roce_train train;
+	struct roce_xmit xmit = {
+		.half = ROCE_RESPONDER,
+		.engine = &responder->engine,
+		.av = &qp->av,
+		.source_port = qp->source_port,
+		.data = has_data(resource),
+		.build = fill_response_train,
+	};
 	int err;
 
-	if (nanoseconds) {
-		wait(responder, nanoseconds);
+	err = roce_xmit(qp, &xmit);
+	if (xmit.built)
+		return settle_responses(qp, &xmit.train, err);
+	switch (err) {
+	case -EBUSY:
+		if (xmit.wait)
+			wait(responder, xmit.wait);
 		return false;
-	}
-	if (!roce_egress_take_turn(qp, &responder->engine))
-		return false;
-	describe_response(qp, resource, &packet);
-	err = build_responses(qp, &packet, data, &train);
-	if (err == -EACCES) {
-		revoke_reads(qp, packet.psn);
+	case -ENOMEM:
+		return settle_responses(qp, &xmit.train, err);
+	default:
+		revoke_reads(qp, resource->next_psn);
 		return true;
 	}
-	if (!err)
-		err = roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	return settle_responses(qp, &train, err);
 }
 
-static void send_acknowledge(struct roce_qp *qp)
+/* What is owed says how far all has come, and there is more to tell. */
+static bool can_be_selective(const struct roce_qp *qp)
 {
-	struct roce_responder *responder = &qp->responder;
-	struct roce_packet packet = {
+	const struct roce_responder *responder = &qp->responder;
+	u32 psn = responder->ack_psn;
+
+	switch (responder->ack_syndrome) {
+	case ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS:
+		psn = roce_psn_add(psn, 1);
+		break;
+	case ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR:
+		break;
+	default:
+		return false;
+	}
+	return psn == responder->psn && roce_sack_is_confirmed(qp) &&
+	       roce_reorder_has_gap(&responder->reorder, psn);
+}
+
+static void describe_acknowledge(const struct roce_qp *qp, struct roce_packet *packet)
+{
+	const struct roce_responder *responder = &qp->responder;
+
+	*packet = (struct roce_packet) {
 		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
 		.info = roce_opcode_info(ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE),
 		.qpn = qp->attr.dest_qp_num,
 		.psn = responder->ack_psn,
 		.syndrome = responder->ack_syndrome,
 		.msn = responder->msn,
+		.sack = roce_sack_of_response(qp),
 	};
+}
+
+static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	if (packet->info->flags & ROCE_HAS_SETH) {
+		roce_count(qp, selective_acks_sent);
+		trace_roce_sack_sent(qp, packet->psn, packet->lost,
+				     packet->payload / sizeof(struct roce_sack_range));
+	} else if (owes_nak(&qp->responder)) {
+		trace_roce_nak_sent(qp, packet->psn, packet->syndrome);
+	}
+}
+
+static void send_acknowledge(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	struct roce_packet packet;
 	struct roce_train train;
 	int err;
 
+	if (can_be_selective(qp))
+		roce_sack_describe(qp, &packet, ranges);
+	else
+		describe_acknowledge(qp, &packet);
 	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
-				NULL) ?:
+				ranges) ?:
 	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	if ((err == -EAGAIN || err == -ENOMEM) && stall(qp, err))
+	if ((err == -EAGAIN || err == -ENOMEM) && stall_responder(qp, err))
 		return;
-	if (!err && owes_nak(responder))
-		trace_roce_nak_sent(qp, packet.psn, packet.syndrome);
+	if (!err)
+		note_acknowledge(qp, &packet);
 	responder->stalls = 0;
 	responder->ack_due = false;
 }
@@ -516,6 +680,10 @@ bool roce_answer_send(struct roce_qp *qp)
 			return true;
 		if (!send_responses(qp, next))
 			return false;
+		if (roce_engine_budget_is_used_up())
+			trains = 0;
+		if (!next_to_answer(responder))
+			interrupt_flow(qp);
 	}
 
 	if (responder->ack_due)

@@ -15,8 +15,10 @@
 #include <linux/mutex.h>
 #include <linux/rtnetlink.h>
 
+#include "cc.h"
+#include "congestion.h"
 #include "dcqcn.h"
-#include "qp.h"
+#include "device.h"
 
 /* What a port is taken for that does not know its speed: 10 Gbit/s */
 #define UNKNOWN_LINE_RATE	(10ull * 1000 * 1000 * 1000)

@@ -13,8 +13,13 @@
  * A CNP belongs to no message and to neither half of a QP: it is made and taken
  * beside the engines, is not paced, not acknowledged, and must not be marked.
  */
+#include "congestion.h"
+#include "counters.h"
 #include "qp.h"
+#include "roce_opcode.h"
+#include "run.h"
 #include "trace.h"
+#include "train.h"
 
 #define CNP_RESERVED_BYTES	16
 
@@ -105,8 +110,8 @@ static void react(struct roce_qp *qp)
 		roce_count(qp, rp_cnp_ignored);
 }
 
-static void receive_packet(struct roce_qp *qp, const struct sk_buff *skb,
-			   const struct roce_packet *packet)
+static void receive_cnp(struct roce_qp *qp, const struct sk_buff *skb,
+			const struct roce_packet *packet)
 {
 	if (packet->payload != CNP_RESERVED_BYTES)
 		roce_drop(qp, rx_dropped_length, packet);
@@ -132,6 +137,6 @@ void roce_cnp_receive(struct roce_qp *qp, struct sk_buff *skb)
 	struct roce_packet packet;
 
 	while (roce_run_next(skb, qp, &packet))
-		receive_packet(qp, skb, &packet);
+		receive_cnp(qp, skb, &packet);
 	consume_skb(skb);
 }

@@ -112,6 +112,23 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+#ifndef ROCE_HAVE_FRAGS_READABLE
+static inline bool skb_frags_readable(const struct sk_buff *skb)
+{
+	return true;
+}
+#endif
+
+/*
+ * All segments have the identification of the datagram. A tunnel that the datagram
+ * enters later makes its header the inner one.
+ */
+#ifdef ROCE_HAVE_FIXEDID_INNER
+#define ROCE_COMPAT_GSO_FIXED_ID	(SKB_GSO_TCP_FIXEDID | SKB_GSO_TCP_FIXEDID_INNER)
+#else
+#define ROCE_COMPAT_GSO_FIXED_ID	SKB_GSO_TCP_FIXEDID
+#endif
+
 /*
  * FLUSH and ATOMIC WRITE, by their numbers in the user ABI of kernels that have
  * them. FLUSH is not offered by the others, whose core refuses the rights to it.
@@ -168,15 +185,42 @@ static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 #define ROCE_COMPAT_DMA_BUF_NAMESPACE	DMA_BUF
 #endif
 
-/* The lock of a dma-buf was taken by these before there was a choice. */
-#ifndef ROCE_HAVE_VMAP_UNLOCKED
-#define dma_buf_vmap_unlocked(buffer, map)	dma_buf_vmap(buffer, map)
+/* The mapping of a dma-buf had a lock of its own before it had the buffer's. */
+#ifdef ROCE_HAVE_VMAP_UNLOCKED
+#define roce_compat_lock_vmap(buffer)	dma_resv_lock((buffer)->resv, NULL)
+#define roce_compat_unlock_vmap(buffer)	dma_resv_unlock((buffer)->resv)
+#else
+#define roce_compat_lock_vmap(buffer)	mutex_lock(&(buffer)->lock)
+#define roce_compat_unlock_vmap(buffer)	mutex_unlock(&(buffer)->lock)
 #define dma_buf_vunmap_unlocked(buffer, map)	dma_buf_vunmap(buffer, map)
+#endif
+
+/*
+ * Who pins a dma-buf need not be told that it moves. Older kernels want a
+ * function nevertheless: while it is pinned they do not call it.
+ */
+#ifdef ROCE_HAVE_INVALIDATE_MAPPINGS
+#define ROCE_COMPAT_DMA_BUF_MOVE_NOTIFY
+#else
+struct dma_buf_attachment;
+
+static inline void roce_compat_move_notify(struct dma_buf_attachment *attachment)
+{
+}
+
+#define ROCE_COMPAT_DMA_BUF_MOVE_NOTIFY	.move_notify = roce_compat_move_notify,
 #endif
 
 #ifdef ROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get(ibdev, address, size, access) \
 	ib_umem_get_va(ibdev, address, size, access)
+#endif
+
+/* Older kernels do not tell udev who has chosen the name of a device. */
+#ifndef ROCE_HAVE_NAME_ASSIGN_TYPE
+static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
+{
+}
 #endif
 
 /*

@@ -8,7 +8,10 @@
  */
 #include <rdma/uverbs_ioctl.h>
 
-#include "roce.h"
+#include "compat.h"
+#include "counters.h"
+#include "cq.h"
+#include "mr.h"
 
 #ifdef ROCE_HAVE_CREATE_CQ_BUNDLE
 static int roce_compat_create_cq(struct ib_cq *ibcq,

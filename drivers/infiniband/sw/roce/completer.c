@@ -6,10 +6,25 @@
  *
  * An acknowledgment of a PSN stands for all before it. A READ or an atomic is
  * only ever acknowledged by its responses, so if anything later is acknowledged
- * while a response is missing, then responses were lost: an implied NAK, and
- * the missing ones are asked for again.
+ * while a response is missing, then responses were overtaken or lost. What came
+ * early is kept, see reorder.c. What is lost is asked for again alone.
  */
+#include "cc.h"
+#include "codec.h"
+#include "congestion.h"
+#include "counters.h"
+#include "payload.h"
 #include "qp.h"
+#include "reorder.h"
+#include "repair.h"
+#include "request.h"
+#include "requester.h"
+#include "roce_opcode.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "run.h"
+#include "sack.h"
+#include "sge.h"
 #include "trace.h"
 
 /* The oldest request that is not over, NULL if there is none */
@@ -47,16 +62,11 @@ static void complete_oldest(struct roce_qp *qp)
 
 static void finish_round_trip(struct roce_qp *qp)
 {
-	struct roce_requester *requester = &qp->requester;
-	u64 now;
+	const struct roce_requester *requester = &qp->requester;
 
-	if (!requester->timed_at ||
-	    roce_psn_diff(requester->unacked_psn, requester->timed_psn) <= 0)
-		return;
-	now = ktime_get_ns();
-	if (now > requester->timed_at)
-		roce_flow_acknowledged(qp, now - requester->timed_at);
-	requester->timed_at = 0;
+	if (requester->timed_at &&
+	    roce_psn_diff(requester->unacked_psn, requester->timed_psn) > 0)
+		roce_retransmit_end_round_trip(qp, requester->unacked_psn);
 }
 
 /*
@@ -96,37 +106,73 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 	return whole;
 }
 
+/*
+ * A sign of loss means the gap for which we have gone back, or packets that the peer
+ * has dropped behind an RNR NAK. After an RNR NAK's delay it means a new one.
+ */
+static bool is_recovering(struct roce_requester *requester)
+{
+	if (!requester->rnr_waiting)
+		return requester->recovering;
+	return roce_requester_is_waiting(requester) || !roce_in_flight(requester);
+}
+
 static void implied_nak(struct roce_qp *qp)
 {
-	if (qp->requester.recovering)
+	if (is_recovering(&qp->requester))
 		return;
 	roce_retransmit_retry(qp, ROCE_COUNTER_implied_nak_seq_err);
 }
 
-/* 9.7.5.2.8, table 46: the delays that the RNR NAK timer field stands for */
-static u64 rnr_delay(u8 timer)
+/*
+ * The first PSN from the oldest one that is not acknowledged on for which there has to
+ * be a response; @limit if there is none before that
+ */
+static u32 find_awaited_response(const struct roce_requester *requester, u32 limit)
 {
-	static const u32 hundredths_of_ms[32] = {
-		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
-		256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
-		12288, 16384, 24576, 32768, 49152
-	};
+	u32 number;
 
-	return (u64)hundredths_of_ms[timer & ROCE_AETH_VALUE_MASK] *
-	       10 * NSEC_PER_USEC;
+	for (number = requester->completed; number != requester->fetched; number++) {
+		const struct roce_request *request = roce_request(requester, number);
+		bool begun = number == requester->completed;
+		u32 psn = begun ? requester->unacked_psn : request->first_psn;
+
+		if (roce_psn_diff(psn, limit) >= 0)
+			break;
+		if (roce_request_has_response(request))
+			return psn;
+	}
+	return limit;
+}
+
+/*
+ * A response is missing that this packet stands for. True if the packet is kept for
+ * later, and the rest of its run with it. An acknowledgment in place of the response
+ * is none that was overtaken.
+ */
+static bool receive_response_ahead(struct roce_qp *qp, struct sk_buff *skb,
+				   const struct roce_packet *packet)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (find_awaited_response(requester, packet->psn) != packet->psn &&
+	    roce_reorder_keep(&requester->reorder, qp, skb, packet))
+		return true;
+	implied_nak(qp);
+	return false;
 }
 
 static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 {
 	struct roce_requester *requester = &qp->requester;
-	u64 delay = rnr_delay(syndrome);
+	u64 delay = roce_codec_rnr_delay(syndrome);
 
 	roce_count(qp, rcvd_rnr_err);
 	/* The same NAK again */
 	if (roce_requester_is_waiting(requester) && requester->rnr_waiting)
 		return;
 	if (!requester->rnr_retries) {
-		roce_requester_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		roce_request_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	roce_count(qp, rnr_nak_retry_err);
@@ -134,6 +180,8 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	/* 7 stands for forever. */
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
+	/* The peer is alive. */
+	requester->retries = qp->attr.retry_cnt;
 	roce_retransmit_go_back(qp);
 	roce_requester_wait(qp, delay);
 	requester->rnr_waiting = true;
@@ -144,7 +192,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 static void sequence_error(struct roce_qp *qp)
 {
 	roce_count(qp, rcvd_seq_err);
-	if (qp->requester.recovering)
+	if (is_recovering(&qp->requester))
 		return;
 	roce_flow_lost(qp, ROCE_CC_NAK);
 	roce_retransmit_retry(qp, ROCE_COUNTER_packet_seq_err);
@@ -157,52 +205,75 @@ static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)
 		sequence_error(qp);
 		break;
 	case ROCE_NAK_INVALID_REQUEST:
-		roce_requester_fail(qp, IB_WC_REM_INV_REQ_ERR);
+		roce_request_fail(qp, IB_WC_REM_INV_REQ_ERR);
 		break;
 	case ROCE_NAK_REMOTE_ACCESS_ERROR:
-		roce_requester_fail(qp, IB_WC_REM_ACCESS_ERR);
+		roce_request_fail(qp, IB_WC_REM_ACCESS_ERR);
 		break;
 	case ROCE_NAK_REMOTE_OPERATIONAL_ERROR:
-		roce_requester_fail(qp, IB_WC_REM_OP_ERR);
+		roce_request_fail(qp, IB_WC_REM_OP_ERR);
 		break;
 	default:
-		roce_requester_fail(qp, IB_WC_BAD_RESP_ERR);
+		roce_request_fail(qp, IB_WC_BAD_RESP_ERR);
 		break;
 	}
 }
 
-static void receive_acknowledge(struct roce_qp *qp,
+/* True if the packet is kept for later. */
+static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 				const struct roce_packet *packet)
 {
 	struct roce_requester *requester = &qp->requester;
 
 	switch (packet->syndrome & ROCE_AETH_KIND_MASK) {
 	case ROCE_AETH_ACK:
-		if (!acknowledge_until(qp, roce_psn_add(packet->psn, 1)))
-			implied_nak(qp);
-		return;
+		return !acknowledge_until(qp, roce_psn_add(packet->psn, 1)) &&
+		       receive_response_ahead(qp, skb, packet);
 	case ROCE_AETH_RNR_NAK:
 	case ROCE_AETH_NAK:
 		break;
 	default:
 		roce_drop(qp, rx_dropped_header, packet);
-		return;
+		return false;
 	}
 
-	trace_roce_nak_received(qp, packet->psn, packet->syndrome);
+	if (!packet->again)
+		trace_roce_nak_received(qp, packet->psn, packet->syndrome);
 	/* A NAK acknowledges what is before it. */
-	if (!acknowledge_until(qp, packet->psn)) {
-		implied_nak(qp);
-		return;
-	}
+	if (!acknowledge_until(qp, packet->psn))
+		return receive_response_ahead(qp, skb, packet);
 	/* Stale: what it is about has been acknowledged since. */
 	if (requester->unacked_psn != packet->psn || !oldest_request(requester))
-		return;
+		return false;
 
 	if ((packet->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR_NAK)
 		receiver_not_ready(qp, packet->syndrome);
 	else
 		negative_acknowledge(qp, packet->syndrome);
+	return false;
+}
+
+/* True if the packet is kept for later: it acknowledges what is before its PSN. */
+static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
+			      const struct roce_packet *packet)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	int count;
+
+	count = roce_sack_check(packet, roce_psn_add(requester->limit_psn,
+						     -packet->psn), ranges);
+	if (!requester->sack_accepted || count < 0) {
+		roce_drop(qp, rx_dropped_header, packet);
+		return false;
+	}
+	if (!packet->again) {
+		roce_count(qp, selective_acks_received);
+		trace_roce_sack_received(qp, packet->psn, packet->lost, count);
+		roce_repair_learn(qp, packet, ranges, count);
+	}
+	return !acknowledge_until(qp, packet->psn) &&
+	       receive_response_ahead(qp, skb, packet);
 }
 
 /* FLUSH and ATOMIC WRITE are answered by the response of an empty READ. */
@@ -219,8 +290,9 @@ static enum ib_wc_status take_read_response(struct roce_qp *qp,
 
 	if (packet->payload != expected)
 		return IB_WC_BAD_RESP_ERR;
-	return roce_sge_scatter(&walk, packet->skb, packet->offset) ?
-	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+	walk.latest = &qp->requester.latest_key;
+	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
+						 IB_WC_SUCCESS;
 }
 
 /* What was in memory: a number, so it comes in our byte order. */
@@ -237,7 +309,8 @@ static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
 	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
 }
 
-static void receive_response(struct roce_qp *qp,
+/* True if the packet is kept for later. */
+static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 			     const struct roce_packet *packet)
 {
 	bool atomic = packet->info->flags & ROCE_IS_ATOMIC;
@@ -245,23 +318,21 @@ static void receive_response(struct roce_qp *qp,
 	struct roce_request *request;
 	enum ib_wc_status status;
 
-	if (!acknowledge_until(qp, packet->psn)) {
-		implied_nak(qp);
-		return;
-	}
+	if (!acknowledge_until(qp, packet->psn))
+		return receive_response_ahead(qp, skb, packet);
 	request = oldest_request(requester);
 	if (requester->unacked_psn != packet->psn || !request ||
 	    !roce_request_has_response(request) ||
 	    roce_request_is_atomic(request) != atomic) {
 		roce_drop(qp, rx_dropped_unexpected_ack, packet);
-		return;
+		return false;
 	}
 
 	status = atomic ? take_atomic_response(qp, request, packet) :
 			  take_read_response(qp, request, packet);
 	if (status != IB_WC_SUCCESS) {
-		roce_requester_fail(qp, status);
-		return;
+		roce_request_fail(qp, status);
+		return false;
 	}
 	requester->unacked_psn = roce_psn_add(packet->psn, 1);
 	roce_retransmit_progressed(qp);
@@ -269,6 +340,7 @@ static void receive_response(struct roce_qp *qp,
 	if (requester->unacked_psn == end_psn(request))
 		complete_oldest(qp);
 	pull_cursor(requester);
+	return false;
 }
 
 static bool is_expected(const struct roce_requester *requester, u32 psn)
@@ -277,23 +349,54 @@ static bool is_expected(const struct roce_requester *requester, u32 psn)
 	       roce_psn_diff(psn, requester->limit_psn) < 0;
 }
 
-static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
+/* True if the packet is kept for later, and the rest of its run with it. */
+static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
+			   const struct roce_packet *packet)
 {
-	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC ||
+	if (((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC &&
+	     packet->opcode != ROCE_OPCODE_SACK) ||
 	    qp->ibqp.qp_type != IB_QPT_RC ||
 	    !(packet->info->flags & ROCE_IS_RESPONSE)) {
 		roce_drop(qp, rx_dropped_opcode, packet);
-		return;
+		return false;
 	}
 	if (!is_expected(&qp->requester, packet->psn)) {
+		roce_reorder_came_twice(&qp->requester.reorder, qp, packet->psn);
 		roce_drop(qp, rx_dropped_unexpected_ack, packet);
-		return;
+		return false;
 	}
 
+	if (packet->info->flags & ROCE_HAS_SETH)
+		return receive_selective(qp, skb, packet);
+	if (packet->info->flags & ROCE_HAS_AETH)
+		roce_sack_response_came(qp, packet);
 	if (packet->info->flags & (ROCE_IS_READ | ROCE_IS_ATOMIC))
-		receive_response(qp, packet);
-	else
-		receive_acknowledge(qp, packet);
+		return receive_response(qp, skb, packet);
+	return receive_acknowledge(qp, skb, packet);
+}
+
+/* Consumes the sk_buff. */
+static void receive_responses(struct roce_qp *qp, struct sk_buff *skb)
+{
+	bool from_peer = roce_qp_is_from_peer(qp, skb);
+	struct roce_packet packet;
+
+	qp->requester.latest_key = NULL;
+	while (roce_run_next(skb, qp, &packet)) {
+		if (!roce_qp_is_sending(qp)) {
+			roce_drop(qp, rx_dropped_qp_state, &packet);
+			continue;
+		}
+		if (!from_peer) {
+			roce_drop(qp, rx_dropped_address, &packet);
+			continue;
+		}
+		if (roce_run(skb)->congestion && !packet.again)
+			roce_cnp_notify(qp);
+		if (receive_answer(qp, skb, &packet))
+			return;
+	}
+	consume_skb(skb);
 }
 
 /**
@@ -303,21 +406,27 @@ static void receive_packet(struct roce_qp *qp, const struct roce_packet *packet)
  */
 void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 {
-	struct roce_qp *qp = roce_requester_qp(engine);
-	struct roce_packet packet;
+	receive_responses(roce_requester_qp(engine), skb);
+}
 
-	while (roce_run_next(skb, qp, &packet)) {
-		if (!roce_qp_is_sending(qp)) {
-			roce_drop(qp, rx_dropped_qp_state, &packet);
-			continue;
-		}
-		if (!roce_qp_is_from_peer(qp, skb)) {
-			roce_drop(qp, rx_dropped_address, &packet);
-			continue;
-		}
-		if (roce_run(skb)->congestion)
-			roce_cnp_notify(qp);
-		receive_packet(qp, &packet);
+/**
+ * roce_completer_receive_early() - take what came early, as far as its time has come
+ * @qp: its requester is owned by the caller, with something kept or missing
+ *
+ * Return: true if there may be more of it.
+ */
+bool roce_completer_receive_early(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 psn = find_awaited_response(requester, requester->limit_psn);
+	struct sk_buff *skb = roce_reorder_take(&requester->reorder, qp, psn);
+
+	if (skb) {
+		roce_engine_charge(skb->len);
+		receive_responses(qp, skb);
+		return true;
 	}
-	consume_skb(skb);
+	if (roce_reorder_is_lost(&requester->reorder, qp, psn))
+		roce_retransmit_ask_again(qp, psn);
+	return false;
 }

@@ -156,6 +156,7 @@ void roce_flow_start(struct roce_qp *qp);
 void roce_flow_destroy(struct roce_qp *qp);
 bool roce_flow_is_controlled(const struct roce_qp *qp);
 u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half);
+void roce_flow_interrupt(struct roce_qp *qp, enum roce_half half);
 int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 		   struct roce_train *train);
 bool roce_flow_notified(struct roce_qp *qp);

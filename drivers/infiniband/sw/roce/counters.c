@@ -9,7 +9,12 @@
  */
 #include <rdma/ib_verbs.h>
 
+#include "codec.h"
+#include "counters.h"
+#include "device.h"
 #include "qp.h"
+#include "run.h"
+#include "section.h"
 #include "trace.h"
 
 /* Each has in @priv the counter that it shows. */
@@ -30,9 +35,9 @@ static const struct rdma_stat_desc descriptions[] = {
 
 /*
  * "rdma statistic show" gets all of them in one netlink message of a page: a
- * nest, the name and the value for each, some 50 bytes.
+ * nest, the name and the value for each, some 45 bytes.
  */
-static_assert(ARRAY_SIZE(descriptions) < 75);
+static_assert(ARRAY_SIZE(descriptions) < 80);
 
 /** roce_counter_name() - the name of a counter in sysfs */
 const char *roce_counter_name(enum roce_counter counter)
@@ -40,8 +45,8 @@ const char *roce_counter_name(enum roce_counter counter)
 	return descriptions[counter].name;
 }
 
-static void drop(struct roce_device *dev, struct roce_counters __percpu *counters,
-		 u32 qpn, u32 psn, u32 packets, enum roce_counter why)
+static void count_drop(struct roce_device *dev, struct roce_counters __percpu *counters,
+		       u32 qpn, u32 psn, u32 packets, enum roce_counter why)
 {
 	this_cpu_add(counters->value[why], packets);
 	trace_roce_drop(dev, qpn, psn, packets, roce_counter_name(why));
@@ -53,11 +58,11 @@ static void drop(struct roce_device *dev, struct roce_counters __percpu *counter
  * @why: the counter
  * @psn: of the packet, 0 if it cannot be told
  *
- * RCU read side.
+ * In a section.
  */
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 {
-	drop(qp->dev, READ_ONCE(qp->counters), qp->ibqp.qp_num, psn, 1, why);
+	count_drop(qp->dev, READ_ONCE(qp->counters), qp->ibqp.qp_num, psn, 1, why);
 }
 
 /**
@@ -67,7 +72,7 @@ void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
  * @skb: consumed
  * @why: the counter
  *
- * RCU read side.
+ * In a section.
  */
 void roce_drop_run(struct roce_device *dev,
 		   struct roce_counters __percpu *counters, struct sk_buff *skb,
@@ -78,8 +83,8 @@ void roce_drop_run(struct roce_device *dev,
 
 	bth = skb_header_pointer(skb, roce_run(skb)->offset, sizeof(buffer),
 				 &buffer) ?: &buffer;
-	drop(dev, counters, be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24,
-	     be32_to_cpu(bth->psn) & ROCE_PSN_MASK, roce_run_packets(skb), why);
+	count_drop(dev, counters, roce_bth_qpn(bth), roce_bth_psn(bth),
+		   roce_run_packets(skb), why);
 	kfree_skb(skb);
 }
 
@@ -89,7 +94,7 @@ void roce_drop_run(struct roce_device *dev,
  * @err: why: -EAGAIN, the egress queue is full; else there is no memory
  * @nanoseconds: until the next try
  *
- * RCU read side.
+ * In a section.
  */
 void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds)
 {
@@ -122,7 +127,7 @@ static u64 sum_over_cpus(const struct roce_counters __percpu *counters,
 /* Of an entry of &roce_device.qp_counters */
 static struct roce_counters __percpu *to_counters(void *entry)
 {
-	return (struct roce_counters __force __percpu *)entry;
+	return (struct roce_counters __percpu *)(unsigned long)entry;
 }
 
 static void read_all(const struct roce_counters __percpu *counters,
@@ -246,7 +251,7 @@ static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
 	if (!counters)
 		return NULL;
 	if (xa_alloc_cyclic(&dev->qp_counters, &counter->id,
-			    (void __force *)counters, xa_limit_31b,
+			    (void *)(__force unsigned long)counters, xa_limit_31b,
 			    &dev->next_counter_id, GFP_KERNEL) >= 0)
 		return counters;
 	counter->id = 0;
@@ -284,7 +289,7 @@ int roce_counter_unbind_qp(struct ib_qp *ibqp)
 
 	WRITE_ONCE(qp->counters, qp->dev->counters);
 	/* Whoever has read the pointer before is done after this. */
-	synchronize_rcu_expedited();
+	roce_section_wait();
 	ibqp->counter = NULL;
 	return 0;
 }

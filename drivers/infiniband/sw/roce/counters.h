@@ -40,7 +40,7 @@ struct roce_counters {
  * that the event belongs to, or the device if it belongs to none. A QP counts
  * where its device does unless a counter of "rdma statistic qp" is bound to it.
  *
- * RCU read side, or an engine of the QP is claimed.
+ * In a section, or an engine of the QP is claimed.
  */
 #define roce_count_add(owner, name, amount) \
 	roce_count_value(owner, ROCE_COUNTER_##name, amount)

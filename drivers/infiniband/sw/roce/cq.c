@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <rdma/uverbs_ioctl.h>
 
+#include "compat.h"
+#include "cq.h"
+#include "device.h"
+#include "receive.h"
+#include "ring.h"
 #include "roce.h"
 
-static size_t element_size(const struct ib_udata *udata)
+static size_t completion_size(const struct ib_udata *udata)
 {
 	return udata ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc);
 }
@@ -26,6 +31,10 @@ static void call_handler(struct roce_bh *bh)
  * @attr: how many entries it must hold
  * @udata: NULL for a kernel consumer
  *
+ * A program that reads one completion for each event may be behind by some: see
+ * roce_req_notify_cq(). perftest is, and has queues for one request. As on RNICs
+ * there is room for more than that.
+ *
  * Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM or -EFAULT.
  */
 int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -34,6 +43,7 @@ int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct roce_device *dev = to_roce_device(ibcq->device);
 	struct roce_cq *cq = to_roce_cq(ibcq);
 	struct rxe_create_cq_resp response = {};
+	u32 entries = attr->cqe;
 	int err;
 
 	if (attr->flags)
@@ -47,7 +57,9 @@ int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!roce_object_get(&dev->objects.cq, ROCE_MAX_CQ))
 		return -ENOMEM;
 
-	err = roce_ring_init(&cq->ring, attr->cqe, element_size(udata), true,
+	if (udata)
+		entries = max(entries, ROCE_MIN_USER_ENTRIES);
+	err = roce_ring_init(&cq->ring, entries, completion_size(udata), true,
 			     udata, &response.mi);
 	if (err)
 		goto uncount;
@@ -55,6 +67,7 @@ int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
 	roce_bh_init(&cq->handler, call_handler);
+	INIT_LIST_HEAD(&cq->idle_qps);
 	ibcq->cqe = roce_ring_capacity(&cq->ring);
 
 	if (udata)
@@ -115,7 +128,7 @@ int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
 	    udata->outlen < sizeof(response))
 		return -EINVAL;
 
-	err = roce_ring_init(&ring, entries, element_size(udata), true, udata,
+	err = roce_ring_init(&ring, entries, completion_size(udata), true, udata,
 			     &response.mi);
 	if (err)
 		return err;
@@ -184,6 +197,11 @@ static bool fire(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 	return true;
 }
 
+static bool has_room_for_completion(struct roce_cq *cq)
+{
+	return roce_ring_unconsumed(&cq->ring) < roce_ring_capacity(&cq->ring);
+}
+
 static void report_overflow(struct roce_cq *cq)
 {
 	struct ib_event event = {
@@ -216,7 +234,7 @@ bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	posted = !cq->overflowed && !roce_ring_full(&cq->ring);
+	posted = !cq->overflowed && has_room_for_completion(cq);
 	if (posted) {
 		write_entry(cq, wc);
 		roce_ring_advance(&cq->ring);
@@ -265,7 +283,8 @@ int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
  * @flags: which completion is to call the handler, and whether to report that
  *	there are some already
  *
- * Any context. IBA volume 1, 11.4.2.2: a wish for any completion is not
+ * Any context for a kernel consumer, process context for a program. IBA volume 1,
+ * 11.4.2.2: a wish for any completion is not
  * replaced by one for a solicited completion only.
  *
  * A program cannot be told by the return value, and one that reads some of the
@@ -283,7 +302,7 @@ int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	if (cq->notify != IB_CQ_NEXT_COMP)
 		cq->notify = flags & IB_CQ_SOLICITED_MASK;
-	missed = !roce_ring_empty(&cq->ring);
+	missed = roce_ring_unconsumed(&cq->ring);
 	at_once = missed && is_user(cq) && cq->notify == IB_CQ_NEXT_COMP;
 	if (at_once)
 		cq->notify = 0;
@@ -291,5 +310,7 @@ int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 
 	if (at_once)
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
+	if (is_user(cq))
+		roce_receive_look(cq);
 	return missed && flags & IB_CQ_REPORT_MISSED_EVENTS;
 }

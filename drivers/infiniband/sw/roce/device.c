@@ -1,124 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <linux/etherdevice.h>
-#include <linux/if_arp.h>
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
-#include <rdma/ib_addr.h>
-#include <rdma/ib_cache.h>
-#include <rdma/ib_mad.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "compat.h"
+#include "congestion.h"
+#include "device.h"
+#include "egress.h"
+#include "key.h"
+#include "recv.h"
+#include "reorder.h"
 #include "roce.h"
+#include "roce_wire.h"
+#include "send.h"
 
 /* 4.096 us * 2^15, 134 ms: how late a busy host may acknowledge. */
 #define LOCAL_ACK_DELAY		15
-
-/*
- * The MTU that the connection manager derives from that of a netdev, so that
- * both sides of a connection find the same one. 0 if not even the smallest
- * packet fits.
- */
-static enum ib_mtu mtu_of(const struct net_device *netdev)
-{
-	return iboe_get_mtu(READ_ONCE(netdev->mtu));
-}
-
-/**
- * roce_active_mtu() - the largest path MTU that a QP may have just now
- * @dev: the device
- *
- * Not by ib_query_port(): the speed that it tells costs the RTNL, above which
- * the connection manager has the lock that it holds when it modifies a QP. Any
- * context.
- */
-enum ib_mtu roce_active_mtu(const struct roce_device *dev)
-{
-	return mtu_of(dev->netdev) ?: IB_MTU_256;
-}
-
-static enum ib_port_state port_state(const struct net_device *netdev)
-{
-	if (netif_running(netdev) && netif_carrier_ok(netdev) &&
-	    mtu_of(netdev))
-		return IB_PORT_ACTIVE;
-	return IB_PORT_DOWN;
-}
-
-static enum ib_port_phys_state phys_state(const struct net_device *netdev)
-{
-	if (!netif_running(netdev))
-		return IB_PORT_PHYS_STATE_DISABLED;
-	if (!netif_carrier_ok(netdev))
-		return IB_PORT_PHYS_STATE_POLLING;
-	return IB_PORT_PHYS_STATE_LINK_UP;
-}
-
-/**
- * roce_device_port_event() - tell consumers if the port went up or down
- * @dev: in the list, whose lock is held
- */
-void roce_device_port_event(struct roce_device *dev)
-{
-	enum ib_port_state state = port_state(dev->netdev);
-	struct ib_event event = {
-		.device = &dev->ibdev,
-		.element.port_num = 1,
-		.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
-						   IB_EVENT_PORT_ERR,
-	};
-
-	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
-		return;
-	dev->port_state = state;
-	if (state != IB_PORT_ACTIVE)
-		roce_count(dev, link_downed);
-
-	/* Events that were dispatched under a reference do not outlive it. */
-	if (!ib_device_try_get(&dev->ibdev))
-		return;
-	ib_dispatch_event(&event);
-	ib_device_put(&dev->ibdev);
-}
-
-/**
- * roce_device_has_address() - whether an address is in the device's GID table
- * @dev: live, in an RCU read section
- * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
- *
- * Any context. Walks the table.
- */
-bool roce_device_has_address(struct roce_device *dev,
-			     const struct in6_addr *address)
-{
-	const struct ib_gid_attr *attr;
-	union ib_gid gid;
-
-	memcpy(gid.raw, address, sizeof(gid.raw));
-	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
-	if (IS_ERR(attr))
-		return false;
-	rdma_put_gid_attr(attr);
-	return true;
-}
-
-/**
- * roce_get_netdev() - the get_netdev verb
- * @ibdev: the device
- * @port: 1
- *
- * Return: the netdev, with a reference, or NULL when it goes.
- */
-struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port)
-{
-	struct net_device *netdev = to_roce_device(ibdev)->netdev;
-
-	if (READ_ONCE(netdev->reg_state) != NETREG_REGISTERED)
-		return NULL;
-	dev_hold(netdev);
-	return netdev;
-}
 
 /**
  * roce_query_device() - the query_device verb
@@ -147,7 +46,7 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG;
 	/* Where 64 bits take a lock, the CPU's own instructions do not know it. */
 	attr->atomic_cap = IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ?
 			   IB_ATOMIC_HCA : IB_ATOMIC_GLOB;
@@ -181,51 +80,42 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 }
 
 /**
- * roce_query_port() - the query_port verb
+ * roce_modify_device() - the modify_device verb
  * @ibdev: the device
- * @port: 1
- * @attr: zeroed
+ * @mask: what is new, IB_DEVICE_MODIFY_*
+ * @modify: the node description: rdma-ndd has the host's name in it
  *
- * Process context, without the RTNL.
- *
- * Return: 0.
+ * Return: 0, or -EOPNOTSUPP for anything but the node description.
  */
-int roce_query_port(struct ib_device *ibdev, u32 port,
-		    struct ib_port_attr *attr)
+int roce_modify_device(struct ib_device *ibdev, int mask,
+		       struct ib_device_modify *modify)
 {
-	const struct roce_device *dev = to_roce_device(ibdev);
-	const struct net_device *netdev = dev->netdev;
-
-	attr->state = port_state(netdev);
-	attr->phys_state = phys_state(netdev);
-	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = roce_active_mtu(dev);
-	attr->phys_mtu = READ_ONCE(netdev->mtu);
-	attr->gid_tbl_len = ROCE_GID_TABLE_LENGTH;
-	attr->ip_gids = true;
-	attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = ROCE_MAX_MESSAGE;
-	attr->pkey_tbl_len = 1;
-	attr->max_vl_num = 1;
-
-	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
-			     &attr->active_width)) {
-		attr->active_speed = IB_SPEED_SDR;
-		attr->active_width = IB_WIDTH_1X;
-	}
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, modify->node_desc,
+		       sizeof(ibdev->node_desc));
 	return 0;
+}
+
+static bool carries_ip(const struct net_device *netdev)
+{
+	bool carries;
+
+	rcu_read_lock();
+	carries = __in_dev_get_rcu(netdev) || __in6_dev_get(netdev);
+	rcu_read_unlock();
+	return carries;
 }
 
 static int check_netdev(const struct net_device *netdev)
 {
 	const char *why;
 
-	if (netdev->flags & IFF_LOOPBACK)
-		why = "it is a loopback device";
-	else if (netdev->type != ARPHRD_ETHER)
-		why = "it is not an Ethernet device";
-	else if (is_vlan_dev(netdev))
+	if (is_vlan_dev(netdev))
 		why = "it is a VLAN; the device below it serves its VLANs, too";
+	else if (!carries_ip(netdev))
+		why = "it does not carry IP";
 	else
 		return 0;
 
@@ -252,7 +142,7 @@ static int errno_of_sockets(int err)
 
 static int open_port(const struct net_device *netdev, struct net *net)
 {
-	int err = errno_of_sockets(roce_receive_open(net));
+	int err = errno_of_sockets(roce_recv_open(net));
 
 	if (err == -EADDRINUSE)
 		netdev_err(netdev, "cannot have a roce device: UDP port %u is taken in this network namespace, perhaps by rdma_rxe\n",
@@ -274,7 +164,8 @@ static void set_attributes(struct roce_device *dev)
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	strscpy(ibdev->node_desc, "roce", sizeof(ibdev->node_desc));
-	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->netdev->dev_addr);
+	ibdev->node_guid = roce_guid_of(dev->netdev);
+	ib_mark_name_assigned_by_user(ibdev);
 	roce_compat_set_net(ibdev, dev->net);
 }
 
@@ -294,6 +185,8 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	err = roce_key_table_init(dev);
 	if (err)
 		goto free_counters;
+	dev->reordering_us = ROCE_REORDERING_US;
+	dev->loss_recovery = ROCE_TOLERATE;
 	err = roce_cc_device_init(dev);
 	if (err)
 		goto destroy_table;
@@ -308,8 +201,9 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	xa_init_flags(&dev->address_vectors, XA_FLAGS_ALLOC1);
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
+	INIT_WORK(&dev->rescan, roce_addresses_rescan);
 	dev->send = roce_send;
-	dev->port_state = port_state(netdev);
+	dev->port_state = roce_port_state(netdev);
 	err = roce_parent_create(dev);
 	if (err)
 		goto close_egress;
@@ -341,11 +235,12 @@ void roce_device_free(struct ib_device *ibdev)
 	struct roce_device *dev = to_roce_device(ibdev);
 
 	roce_devices_bury(dev);
-	roce_receive_close(dev->net);
+	roce_recv_close(dev->net);
 
 	/* GIDs of the last address handles are given up under RCU, by work. */
 	rcu_barrier();
 	flush_workqueue(ib_wq);
+	cancel_work_sync(&dev->rescan);
 
 	roce_parent_destroy(dev);
 	roce_egress_close(dev);
@@ -363,7 +258,7 @@ static int register_device(struct roce_device *dev, const char *name)
 
 	err = roce_devices_insert(dev);
 	if (err == -EEXIST)
-		netdev_err(dev->netdev, "has a roce device already\n");
+		netdev_err(dev->netdev, "cannot have a second roce device: both would have the same addresses, which tell devices apart; give it to a macvlan with addresses of its own\n");
 	if (err)
 		goto dealloc;
 
@@ -421,7 +316,7 @@ int roce_device_add(const char *name, struct net_device *netdev)
 	dev = new_device(netdev, net);
 	if (IS_ERR(dev)) {
 		err = PTR_ERR(dev);
-		roce_receive_close(net);
+		roce_recv_close(net);
 		goto put_net;
 	}
 

@@ -6,9 +6,11 @@
 
 #include "compat.h"
 
-struct dma_buf;
+struct device;
+struct dma_buf_attachment;
 
-struct dma_buf *roce_dmabuf_map(int fd, u64 size, void **memory);
-void roce_dmabuf_unmap(struct dma_buf *buffer, void *memory);
+struct dma_buf_attachment *roce_dmabuf_map(struct device *dev, int fd, u64 size,
+					   void **memory);
+void roce_dmabuf_unmap(struct dma_buf_attachment *attachment, void *memory);
 
 #endif /* ROCE_DMABUF_H */

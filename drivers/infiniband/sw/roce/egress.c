@@ -23,11 +23,19 @@
 #include <net/ip.h>
 #include <net/sock.h>
 
+#include "compat.h"
+#include "counters.h"
+#include "egress.h"
+#include "engine.h"
 #include "qp.h"
+#include "requester.h"
 
 #define TICK_INTERVAL	(100 * NSEC_PER_USEC)
 
-/* What has not left for so long, while nothing else has, is held by somebody. */
+/*
+ * What has not left for so long, while nothing else has, is held by somebody. This is
+ * time in which the host could have sent: it may be a virtual machine that stood still.
+ */
 #define STUCK_TIME	(50 * NSEC_PER_MSEC)
 
 /**
@@ -38,7 +46,8 @@
  * @lock: guards what follows, and the turns that wait
  * @waiting: turns in the order in which they will come
  * @left: sk_buffs that had left at the latest tick of @timer
- * @left_at: when there were more than before, in ns
+ * @ticked_at: when that was, in ns
+ * @quiet: for how long nothing has left, in ns
  * @timer: runs while somebody waits
  *
  * @sent and @stuck are the CPU's own, with BH disabled.
@@ -50,7 +59,8 @@ struct roce_egress {
 	spinlock_t lock;		/* of the rest */
 	struct list_head waiting;
 	u64 left;
-	u64 left_at;
+	u64 ticked_at;
+	u64 quiet;
 	struct hrtimer timer;
 };
 
@@ -74,14 +84,18 @@ static u32 room(struct roce_egress *egress)
 /* What has been stuck for too long does not count. Under the lock */
 static void look_for_progress(struct roce_egress *egress)
 {
+	u64 most = max_t(u64, TICK_INTERVAL, hrtimer_resolution);
 	u32 present = in_queues(egress);
 	u64 left = egress->sent - present;
 	u64 now = ktime_get_ns();
 
+	/* A tick that is late counts as one. */
+	egress->quiet += min(now - egress->ticked_at, most);
+	egress->ticked_at = now;
 	if (left != egress->left) {
 		egress->left = left;
-		egress->left_at = now;
-	} else if (now - egress->left_at > STUCK_TIME) {
+		egress->quiet = 0;
+	} else if (egress->quiet > STUCK_TIME) {
 		egress->stuck = present;
 	}
 }
@@ -125,7 +139,8 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 static void begin_to_tick(struct roce_egress *egress)
 {
 	egress->left = egress->sent - in_queues(egress);
-	egress->left_at = ktime_get_ns();
+	egress->ticked_at = ktime_get_ns();
+	egress->quiet = 0;
 	hrtimer_start(&egress->timer, ns_to_ktime(TICK_INTERVAL),
 		      ROCE_WAIT_MODE);
 }
@@ -243,7 +258,7 @@ static void ignore_routes_mtu(struct sock *sk)
 }
 
 /* One of IPv6 will do for IPv4, too. */
-static int open_socket(struct net *net, struct socket **socket)
+static int open_egress_socket(struct net *net, struct socket **socket)
 {
 	int err;
 
@@ -281,8 +296,8 @@ int roce_egress_open(struct roce_device *dev)
 			      ROCE_WAIT_MODE);
 	}
 	for_each_possible_cpu(cpu) {
-		err = open_socket(dev->net,
-				  &per_cpu_ptr(dev->egress, cpu)->socket);
+		err = open_egress_socket(dev->net,
+					 &per_cpu_ptr(dev->egress, cpu)->socket);
 		if (err) {
 			roce_egress_close(dev);
 			return err;

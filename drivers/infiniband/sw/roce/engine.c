@@ -1,24 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/delay.h>
+#include <linux/percpu.h>
 #include <linux/sizes.h>
 
+#include "compat.h"
+#include "egress.h"
 #include "engine.h"
+#include "section.h"
 
 /*
- * Bytes received or sent before softirq does something else. Other CPUs learn
- * only then what this one has for them: the stack tells them of packets that
- * were steered to them (RPS) when its receive softirq ends.
+ * Bytes that all engines of a CPU receive and send before softirq does something
+ * else. Other CPUs learn only then what this one has for them: the stack tells them of
+ * packets that were steered to them (RPS) when its receive softirq ends.
  */
-#define ENGINE_BUDGET	SZ_64K
+#define CPU_BUDGET	SZ_64K
 
 /* What a step costs besides its bytes */
 #define STEP_COST	SZ_1K
 
 /*
- * Memory that may wait in an inbox. A sender's window is far below this. What
- * exceeds it is somebody who ignores the protocol, and go-back-N covers the loss.
+ * Memory that may wait in an inbox. The window of a near sender is far below this. What
+ * exceeds it is lost, and go-back-N covers the loss.
  */
 #define ENGINE_INBOX_BYTES	SZ_8M
+
+/**
+ * struct roce_lane - engines that run soon on one CPU, one after the other
+ * @lock: guards @engines
+ * @engines: in their order
+ * @bh: lets them run until the budget is used up, and comes again for the rest
+ * @budget: bytes that engines may still receive and send on this CPU; @bh renews it,
+ *	and is asked to when it is used up. The CPU's own, with BH disabled
+ */
+struct roce_lane {
+	spinlock_t lock;		/* of engines */
+	struct list_head engines;
+	struct roce_bh bh;
+	int budget;
+};
+
+static DEFINE_PER_CPU(struct roce_lane, lanes);
+
+/**
+ * roce_engine_charge() - say how much was done
+ * @bytes: that were received or sent, up to the length of an sk_buff
+ *
+ * BH disabled, as owner of an engine.
+ */
+void roce_engine_charge(u32 bytes)
+{
+	__this_cpu_sub(lanes.budget, bytes);
+}
+
+/**
+ * roce_engine_budget_is_used_up() - whether softirq is to do something else
+ *
+ * BH disabled.
+ */
+bool roce_engine_budget_is_used_up(void)
+{
+	return __this_cpu_read(lanes.budget) <= 0;
+}
 
 /* Become the owner if nobody is, and nobody has a right to it. Under the lock */
 static bool take(struct roce_engine *engine)
@@ -76,9 +118,9 @@ static bool step(struct roce_engine *engine)
 {
 	struct sk_buff *skb = next_received(engine);
 
-	roce_engine_charge(engine, STEP_COST);
+	roce_engine_charge(STEP_COST);
 	if (skb) {
-		roce_engine_charge(engine, skb->len);
+		roce_engine_charge(skb->len);
 		engine->ops->receive(engine, skb);
 		return true;
 	}
@@ -97,18 +139,20 @@ static void yield_softirq(struct roce_engine *engine)
 
 static bool must_yield(const struct roce_engine *engine)
 {
-	return engine->budget <= 0 || READ_ONCE(engine->wanted);
+	return roce_engine_budget_is_used_up() || READ_ONCE(engine->wanted);
 }
 
 static void run_as_owner(struct roce_engine *engine)
 {
+	bool worked = false;
+
 	do {
-		while (step(engine))
-			if (must_yield(engine))
-				break;
+		while (!must_yield(engine) && step(engine))
+			worked = true;
 		if (must_yield(engine)) {
 			/* Packets must not keep answers and timeouts back. */
-			engine->ops->advance(engine);
+			if (worked)
+				engine->ops->advance(engine);
 			yield_softirq(engine);
 			return;
 		}
@@ -123,15 +167,15 @@ static void run_as_owner(struct roce_engine *engine)
  */
 void roce_engine_run(struct roce_engine *engine)
 {
-	rcu_read_lock();
+	roce_section_enter();
 	if (own(engine))
 		run_as_owner(engine);
-	rcu_read_unlock();
+	roce_section_leave();
 }
 
 /**
  * roce_engine_receive() - give the engine a received run of packets
- * @engine: of a QP that was looked up in this RCU read section
+ * @engine: of a QP that was looked up in this section
  * @skb: consumed, unless false is returned
  *
  * Softirq context.
@@ -165,21 +209,88 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
  */
 void roce_engine_schedule(struct roce_engine *engine)
 {
-	roce_bh_schedule(&engine->continuation);
+	struct roce_lane *lane;
+	unsigned long flags;
+
+	/* It is in a lane already, and will see what the caller has done. */
+	if (test_and_set_bit(ROCE_ENGINE_SCHEDULED, &engine->flags))
+		return;
+	local_irq_save(flags);
+	lane = this_cpu_ptr(&lanes);
+	spin_lock(&lane->lock);
+	WRITE_ONCE(engine->lane, lane);
+	list_add_tail(&engine->node, &lane->engines);
+	spin_unlock(&lane->lock);
+	roce_bh_schedule(&lane->bh);
+	local_irq_restore(flags);
 }
 
-static void run_continuation(struct roce_bh *bh)
+/* The engine whose turn it is. It may be scheduled again from now on. */
+static struct roce_engine *take_next(struct roce_lane *lane)
 {
-	struct roce_engine *engine =
-		container_of(bh, struct roce_engine, continuation);
+	struct roce_engine *engine;
+	unsigned long flags;
 
-	spin_lock_bh(&engine->lock);
-	engine->yielded = false;
-	if (!engine->owned)
-		engine->budget = ENGINE_BUDGET;
-	spin_unlock_bh(&engine->lock);
+	spin_lock_irqsave(&lane->lock, flags);
+	engine = list_first_entry_or_null(&lane->engines, struct roce_engine,
+					  node);
+	if (engine) {
+		list_del_init(&engine->node);
+		atomic_inc(&engine->runs);
+		/* Who does not see the flag sees the run. */
+		smp_mb__before_atomic();
+		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
+		/* What was done before it was scheduled once more is seen by this run. */
+		smp_mb__after_atomic();
+	}
+	spin_unlock_irqrestore(&lane->lock, flags);
+	return engine;
+}
 
-	roce_engine_run(engine);
+static void run_lane(struct roce_bh *bh)
+{
+	struct roce_lane *lane = container_of(bh, struct roce_lane, bh);
+	struct roce_engine *engine;
+
+	__this_cpu_write(lanes.budget, CPU_BUDGET);
+	while (!roce_engine_budget_is_used_up() && (engine = take_next(lane))) {
+		spin_lock_bh(&engine->lock);
+		engine->yielded = false;
+		spin_unlock_bh(&engine->lock);
+		roce_engine_run(engine);
+		/* It may go away now: see quiesce(). */
+		atomic_dec_return_release(&engine->runs);
+	}
+	if (!list_empty_careful(&lane->engines))
+		roce_bh_schedule(&lane->bh);
+}
+
+static void leave_lane(struct roce_engine *engine)
+{
+	struct roce_lane *lane = READ_ONCE(engine->lane);
+
+	spin_lock_irq(&lane->lock);
+	if (!list_empty(&engine->node)) {
+		list_del_init(&engine->node);
+		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
+	}
+	spin_unlock_irq(&lane->lock);
+}
+
+/*
+ * Nobody but the engine itself, which has a last look at its inbox perhaps, schedules
+ * it any more: let it neither be in a lane nor run there.
+ */
+static void quiesce(struct roce_engine *engine)
+{
+	if (!READ_ONCE(engine->lane))
+		return;
+	do {
+		leave_lane(engine);
+		/* It may run on several CPUs, all but one of which find it owned. */
+		while (atomic_read_acquire(&engine->runs))
+			usleep_range(10, 50);
+	} while (test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags));
 }
 
 /**
@@ -243,8 +354,10 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->again = false;
 	engine->wanted = false;
 	engine->yielded = false;
-	engine->budget = ENGINE_BUDGET;
-	roce_bh_init(&engine->continuation, run_continuation);
+	engine->flags = 0;
+	engine->lane = NULL;
+	atomic_set(&engine->runs, 0);
+	INIT_LIST_HEAD(&engine->node);
 	roce_turn_init(&engine->turn);
 }
 
@@ -268,14 +381,42 @@ void roce_engine_purge(struct roce_engine *engine)
 
 /**
  * roce_engine_destroy() - stop an engine for good
- * @engine: nobody can find it any more: its QP was unpublished and an RCU grace
- *	period has passed
+ * @engine: nobody can find it any more: its QP was unpublished, and sections that
+ *	had begun are over
  *
  * Process context.
  */
 void roce_engine_destroy(struct roce_engine *engine)
 {
 	roce_turn_cancel(&engine->turn);
-	roce_bh_cancel(&engine->continuation);
+	quiesce(engine);
 	roce_engine_purge(engine);
+}
+
+/** roce_engines_init() - set up where engines run */
+void roce_engines_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct roce_lane *lane = per_cpu_ptr(&lanes, cpu);
+
+		spin_lock_init(&lane->lock);
+		INIT_LIST_HEAD(&lane->engines);
+		roce_bh_init(&lane->bh, run_lane);
+		lane->budget = CPU_BUDGET;
+	}
+}
+
+/**
+ * roce_engines_exit() - undo roce_engines_init()
+ *
+ * Process context. There are no engines any more.
+ */
+void roce_engines_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		roce_bh_cancel(&per_cpu_ptr(&lanes, cpu)->bh);
 }

@@ -9,6 +9,16 @@
 #include "egress.h"
 
 struct roce_engine;
+struct roce_lane;
+
+/* The engine is in a lane. */
+#define ROCE_ENGINE_SCHEDULED	0
+
+/*
+ * A wait ends on the CPU where it began: what a QP sends from two CPUs may
+ * overtake itself, since backlogs and queues of netdevs are each CPU's own.
+ */
+#define ROCE_WAIT_MODE		HRTIMER_MODE_REL_PINNED_SOFT
 
 /**
  * struct roce_engine_ops - what one half of a QP does when it runs
@@ -30,10 +40,12 @@ struct roce_engine_ops {
  * @owned: somebody runs the engine
  * @again: somebody else wanted to run it meanwhile
  * @wanted: the control path waits for it; nobody else becomes the owner
- * @yielded: the budget was used up; until @continuation runs, nobody but the
- *	control path becomes the owner
- * @budget: bytes until the next yield; the owner's
- * @continuation: runs the engine soon, in softirq: see roce_engine_schedule()
+ * @yielded: the budget of the CPU was used up; until the engine's turn comes in its
+ *	lane, nobody but the control path becomes the owner
+ * @flags: ROCE_ENGINE_SCHEDULED
+ * @lane: of the CPU on which it runs soon, or was to: see roce_engine_schedule()
+ * @node: there
+ * @runs: turns in lanes that are not over
  * @turn: among those who wait until less is in the queues of this host
  *
  * An engine runs to completion on the CPU that gave it something to do: a
@@ -52,21 +64,17 @@ struct roce_engine {
 	bool again;
 	bool wanted;
 	bool yielded;
-	int budget;
-	struct roce_bh continuation;
+	unsigned long flags;
+	struct roce_lane *lane;
+	struct list_head node;
+	atomic_t runs;
 	struct roce_turn turn;
 };
 
-/**
- * roce_engine_charge() - say how much was done
- * @engine: owned by the caller
- * @bytes: that were received or sent, up to the length of an sk_buff
- */
-static inline void roce_engine_charge(struct roce_engine *engine, u32 bytes)
-{
-	engine->budget -= bytes;
-}
-
+void roce_engines_init(void);
+void roce_engines_exit(void);
+void roce_engine_charge(u32 bytes);
+bool roce_engine_budget_is_used_up(void);
 void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops);
 void roce_engine_purge(struct roce_engine *engine);

@@ -17,19 +17,33 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
-#include "run.h"
+#include "compat.h"
+#include "recv.h"
+#include "roce_wire.h"
 #include "train.h"
 
 /*
- * The ICRC covers the identification, and whoever takes a train apart counts it
- * up from that of the first packet.
+ * The ICRC covers the identification. Whoever takes a train apart counts it up from
+ * that of the first packet, or gives that one to all.
  */
-static bool follows_ipv4(const struct iphdr *held, u32 packets,
-			 const struct iphdr *next)
+static bool identification_follows(const struct sk_buff *held,
+				   const struct iphdr *held_ip,
+				   const struct iphdr *ip)
 {
-	return next->tos == held->tos && next->ttl == held->ttl &&
-	       next->frag_off == held->frag_off &&
-	       ntohs(next->id) == (u16)(ntohs(held->id) + packets);
+	u32 packets = NAPI_GRO_CB(held)->count;
+	bool fixed = skb_shinfo(held)->gso_type & SKB_GSO_TCP_FIXEDID;
+
+	if (ip->id == held_ip->id)
+		return packets == 1 || fixed;
+	return !fixed && ntohs(ip->id) == (u16)(ntohs(held_ip->id) + packets);
+}
+
+static bool follows_ipv4(const struct sk_buff *held, const struct iphdr *held_ip,
+			 const struct iphdr *ip)
+{
+	return ip->tos == held_ip->tos && ip->ttl == held_ip->ttl &&
+	       ip->frag_off == held_ip->frag_off &&
+	       identification_follows(held, held_ip, ip);
 }
 
 /* The first word has version and traffic class. */
@@ -56,11 +70,18 @@ static bool follows(const struct sk_buff *held, const struct sk_buff *skb,
 	     held->ip_summed == CHECKSUM_PARTIAL))
 		return false;
 	return ipv6 ? follows_ipv6(held_ip, ip) :
-		      follows_ipv4(held_ip, NAPI_GRO_CB(held)->count, ip);
+		      follows_ipv4(held, held_ip, ip);
 }
 
-static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset)
+static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset,
+		  bool ipv6)
 {
+	const struct iphdr *held_ip = (const void *)held->data + ip_offset;
+	const struct iphdr *ip = (const void *)skb->data + ip_offset;
+
+	if (!ipv6 && ip->id == held_ip->id)
+		skb_shinfo(held)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
+
 	/* sock_wfree() would give back the new truesize, which was not charged. */
 	skb_orphan(held);
 	skb_orphan(skb);
@@ -117,11 +138,12 @@ static struct sk_buff *find_held(const struct list_head *head,
 	return NULL;
 }
 
-static bool is_for_this_host(struct net *net, const void *ip, bool ipv6)
+static bool is_for_this_host(struct net *net, const struct net_device *netdev,
+			     const void *ip, bool ipv6)
 {
 	if (ipv6)
-		return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr,
-				     NULL, 0);
+		return ipv6_chk_addr_and_flags(net, &((const struct ipv6hdr *)ip)->daddr,
+					       netdev, true, 0, IFA_F_TENTATIVE);
 	return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr, false);
 }
 
@@ -176,14 +198,14 @@ struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
 
 	held = find_held(head, skb, ip_offset, ipv6);
 	if (!is_sound(skb, ip_offset, ipv6) ||
-	    (!held && !is_for_this_host(sock_net(sk), ip, ipv6)))
+	    (!held && !is_for_this_host(sock_net(sk), skb->dev, ip, ipv6)))
 		NAPI_GRO_CB(skb)->flush = 1;
 	if (!held || NAPI_GRO_CB(skb)->flush ||
 	    !NAPI_GRO_CB(held)->same_flow ||
 	    !follows(held, skb, ip_offset, ipv6))
 		return held;
 
-	chain(held, skb, ip_offset);
+	chain(held, skb, ip_offset, ipv6);
 	if (size < skb_shinfo(held)->gso_size ||
 	    NAPI_GRO_CB(held)->count == ROCE_TRAIN_MAX_PACKETS)
 		return held;

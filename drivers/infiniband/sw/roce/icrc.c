@@ -7,6 +7,7 @@
  */
 #include "compat_crc32.h"
 #include "icrc.h"
+#include "roce_wire.h"
 
 #define ROUTING_HEADER_SIZE	8
 
@@ -33,22 +34,19 @@ static void *add_udp(void *place, struct udphdr header)
 }
 
 /**
- * roce_icrc_begin() - start the ICRC of a packet
+ * roce_icrc_set_prefix() - take the CRC of what other packets may have in common
+ * @prefix: to be filled in
  * @headers: IP and UDP header of this one packet, as they are on the wire
- * @transport: its base transport header, and the headers behind it
- * @length: bytes at @transport, at most ROCE_MAX_HEADERS
- *
- * All headers in one go: to start a CRC with carry-less multiplication costs
- * more than some bytes of it.
- *
- * Return: the running CRC, for roce_icrc_update() of all that follows.
+ * @bth: of the packet
+ * @size: bytes from BTH to ICRC
  */
-u32 roce_icrc_begin(const struct roce_ip_headers *headers,
-		    const void *transport, u32 length)
+void roce_icrc_set_prefix(struct roce_icrc_prefix *prefix,
+			  const struct roce_ip_headers *headers, const void *bth,
+			  u32 size)
 {
 	u8 buffer[ROUTING_HEADER_SIZE + sizeof(struct ipv6hdr) +
-		  sizeof(struct udphdr) + ROCE_MAX_HEADERS] __aligned(8);
-	struct roce_bth *bth;
+		  sizeof(struct udphdr) + ROCE_ICRC_BTH_BYTES] __aligned(8);
+	__be32 *qpn;
 	void *end;
 
 	memset(buffer, 0xff, ROUTING_HEADER_SIZE);
@@ -56,12 +54,29 @@ u32 roce_icrc_begin(const struct roce_ip_headers *headers,
 	end = headers->ipv6 ? add_ipv6(end, headers->v6) :
 			      add_ipv4(end, headers->v4);
 	end = add_udp(end, headers->udp);
-	bth = end;
-	end = roce_add_header(end, transport, length);
+	end = roce_add_header(end, bth, ROCE_ICRC_BTH_BYTES);
 	/* FECN, BECN and the reserved bits beside them */
-	bth->qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
+	qpn = end - sizeof(*qpn);
+	*qpn |= cpu_to_be32(~ROCE_BTH_LOW_24);
 
-	return roce_crc32(~0, buffer, end - (void *)buffer);
+	memcpy(prefix->bth, bth, ROCE_ICRC_BTH_BYTES);
+	prefix->size = size;
+	prefix->crc = roce_crc32(~0, buffer, end - (void *)buffer);
+}
+
+/**
+ * roce_icrc_begin() - start the ICRC of a packet
+ * @prefix: of the packet
+ * @transport: its base transport header, and the headers behind it
+ * @length: bytes at @transport
+ *
+ * Return: the running CRC, for roce_icrc_update() of all that follows.
+ */
+u32 roce_icrc_begin(const struct roce_icrc_prefix *prefix, const void *transport,
+		    u32 length)
+{
+	return roce_crc32(prefix->crc, transport + ROCE_ICRC_BTH_BYTES,
+			  length - ROCE_ICRC_BTH_BYTES);
 }
 
 /**

@@ -54,10 +54,43 @@ static inline void roce_ip_headers_set_lengths(struct roce_ip_headers *headers,
 		headers->v4.tot_len = htons(size + sizeof(struct iphdr));
 }
 
+/* Bytes of a BTH in front of AckReq and PSN */
+#define ROCE_ICRC_BTH_BYTES	8
+
+/**
+ * struct roce_icrc_prefix - what the packets of a train have in common
+ * @bth: the first bytes of their BTH
+ * @size: bytes from BTH to ICRC; 0 if there is no such packet yet
+ * @crc: the CRC up to the end of @bth
+ *
+ * They have one IP and UDP header, and differ in AckReq, PSN and what is behind.
+ */
+struct roce_icrc_prefix {
+	u8 bth[ROCE_ICRC_BTH_BYTES];
+	u32 size;
+	u32 crc;
+};
+
+/**
+ * roce_icrc_has_prefix() - whether a packet has a prefix
+ * @prefix: of a packet with the same IP and UDP header, but for the lengths; or zeroed
+ * @bth: of the packet
+ * @size: of the packet, bytes from BTH to ICRC
+ */
+static inline bool roce_icrc_has_prefix(const struct roce_icrc_prefix *prefix,
+					const void *bth, u32 size)
+{
+	return prefix->size == size &&
+	       !memcmp(prefix->bth, bth, ROCE_ICRC_BTH_BYTES);
+}
+
 int roce_icrc_init(void);
 void roce_icrc_exit(void);
-u32 roce_icrc_begin(const struct roce_ip_headers *headers,
-		    const void *transport, u32 length);
+void roce_icrc_set_prefix(struct roce_icrc_prefix *prefix,
+			  const struct roce_ip_headers *headers, const void *bth,
+			  u32 size);
+u32 roce_icrc_begin(const struct roce_icrc_prefix *prefix, const void *transport,
+		    u32 length);
 u32 roce_icrc_update(u32 crc, const void *data, size_t length);
 __le32 roce_icrc_finish(u32 crc);
 

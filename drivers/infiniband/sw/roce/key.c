@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/random.h>
 
-#include "roce.h"
+#include "device.h"
+#include "key.h"
 
 static const struct rhashtable_params key_table_params = {
 	.key_len = sizeof_field(struct roce_key, index),
@@ -68,7 +69,7 @@ int roce_key_publish(struct roce_device *dev, struct roce_key *key)
 /**
  * roce_key_unpublish() - let a region or window not be found any more
  * @dev: the device
- * @key: published; who has found it already may use it for a grace period
+ * @key: published; who has found it already may use it until its section ends
  */
 void roce_key_unpublish(struct roce_device *dev, struct roce_key *key)
 {
@@ -80,8 +81,8 @@ void roce_key_unpublish(struct roce_device *dev, struct roce_key *key)
  * @dev: the device
  * @value: L_Key or R_Key
  *
- * Under RCU: the object stays until the end of the read section. That it has
- * this very key now, and that the key may be used, is to be checked still.
+ * In a section, to the end of which the object stays. That it has this very key
+ * now, and that the key may be used, is to be checked still.
  *
  * Return: the key of a region or window, or NULL.
  */

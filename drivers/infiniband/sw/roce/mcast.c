@@ -3,7 +3,8 @@
  * Multicast of datagrams (IBA volume 1, 10.5, annex A17): a group is an IP
  * multicast address. A packet to it names no QP; each QP that is attached to
  * the group gets a copy, if the packet came in through the netdev of its device
- * or through one on top of that.
+ * or through one on top of that. What is wrong with a packet is seen, and counted,
+ * once for all of them; who has another Q_Key gets no copy.
  *
  * The netdev joins the group, as IGMP and MLD want it, and the IP stack counts
  * how often. So there is nothing to be known of a group but who is attached to
@@ -17,7 +18,13 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 
+#include "counters.h"
+#include "device.h"
+#include "mcast.h"
 #include "qp.h"
+#include "roce.h"
+#include "roce_opcode.h"
+#include "run.h"
 
 /**
  * struct attachment - of a QP to a group
@@ -66,7 +73,7 @@ static int join(const struct roce_device *dev, const struct in6_addr *group)
 }
 
 /* A netdev that is going, or has gone to another namespace, has left already. */
-static void leave(const struct roce_device *dev, const struct in6_addr *group)
+static void leave_group(const struct roce_device *dev, const struct in6_addr *group)
 {
 	struct in_device *in_dev;
 
@@ -104,7 +111,7 @@ static u32 count_attached(const struct roce_qp *qp, const struct in6_addr *group
 	return count;
 }
 
-static int attach(struct roce_qp *qp, const struct in6_addr *group)
+static int attach_to_group(struct roce_qp *qp, const struct in6_addr *group)
 {
 	struct attachment *attachment;
 	int err;
@@ -129,7 +136,7 @@ static int attach(struct roce_qp *qp, const struct in6_addr *group)
 	return 0;
 
 leave:
-	leave(qp->dev, group);
+	leave_group(qp->dev, group);
 free:
 	kfree(attachment);
 	return err;
@@ -158,7 +165,7 @@ int roce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 	memcpy(&group, gid->raw, sizeof(group));
 	mutex_lock(&attachments_lock);
-	err = attach(qp, &group);
+	err = attach_to_group(qp, &group);
 	mutex_unlock(&attachments_lock);
 	if (err)
 		roce_object_put(&qp->dev->objects.attachment);
@@ -186,7 +193,7 @@ int roce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	count_attached(qp, &group, &attachment);
 	if (attachment) {
 		rhltable_remove(&attachments, &attachment->node, by_group);
-		leave(qp->dev, &group);
+		leave_group(qp->dev, &group);
 	}
 	mutex_unlock(&attachments_lock);
 	if (!attachment)
@@ -203,13 +210,64 @@ static bool came_through(const struct roce_device *dev, struct net_device *netde
 	       netdev_has_upper_dev_all_rcu(dev->netdev, netdev);
 }
 
+static bool is_for(const struct attachment *attachment, const struct net *net,
+		   struct net_device *netdev)
+{
+	return net_eq(attachment->qp->dev->net, net) &&
+	       came_through(attachment->qp->dev, netdev);
+}
+
+static struct roce_qp *first_member(struct rhlist_head *list, const struct net *net,
+				    struct net_device *netdev)
+{
+	struct rhlist_head *position;
+	struct attachment *attachment;
+
+	rhl_for_each_entry_rcu(attachment, position, list, node)
+		if (is_for(attachment, net, netdev))
+			return attachment->qp;
+	return NULL;
+}
+
+/* What its responder would drop needs no copy. */
+static bool takes(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	if ((packet->opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_UD &&
+	    packet->qkey == roce_peek(qp->attr.qkey))
+		return true;
+
+	roce_run_count(qp, packet);
+	if ((packet->opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_UD)
+		roce_drop(qp, rx_dropped_qkey, packet);
+	else
+		roce_drop(qp, rx_dropped_opcode, packet);
+	return false;
+}
+
+static void give_copy(struct roce_qp *qp, struct sk_buff *skb,
+		      const struct roce_packet *packet,
+		      const struct roce_run *alone)
+{
+	struct sk_buff *copy;
+
+	if (!takes(qp, packet))
+		return;
+	copy = skb_clone(skb, GFP_ATOMIC);
+	if (!copy) {
+		roce_drop(qp, rx_dropped_no_memory, packet);
+		return;
+	}
+	*roce_run(copy) = *alone;
+	roce_qp_receive(qp, &qp->responder.engine, copy);
+}
+
 /**
  * roce_mcast_receive() - give each member of a group a copy of what came for it
  * @net: namespace in which it arrived
  * @netdev: through which it arrived
  * @skb: a run of packets to ROCE_QPN_MULTICAST; consumed
  *
- * Softirq context, RCU read side.
+ * Softirq context, in a section.
  */
 void roce_mcast_receive(struct net *net, struct net_device *netdev,
 			struct sk_buff *skb)
@@ -217,23 +275,17 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 	struct rhlist_head *list, *position;
 	struct in6_addr source, group;
 	struct attachment *attachment;
-	struct sk_buff *copy;
+	struct roce_packet packet;
+	struct roce_run alone;
+	struct roce_qp *first;
 
-	roce_received_addresses(skb, &source, &group);
+	roce_run_addresses(skb, &source, &group);
 	list = rhltable_lookup(&attachments, &group, by_group);
-	rhl_for_each_entry_rcu(attachment, position, list, node) {
-		struct roce_qp *qp = attachment->qp;
-
-		if (!net_eq(qp->dev->net, net) || !came_through(qp->dev, netdev))
-			continue;
-		copy = skb_clone(skb, GFP_ATOMIC);
-		if (copy)
-			roce_receive_run(qp, &qp->responder.engine, copy);
-		else
-			roce_drop_run(qp->dev, READ_ONCE(qp->counters),
-				      skb_get(skb),
-				      ROCE_COUNTER_rx_dropped_no_memory);
-	}
+	first = first_member(list, net, netdev);
+	while (first && roce_run_check(skb, first, &packet, &alone))
+		rhl_for_each_entry_rcu(attachment, position, list, node)
+			if (is_for(attachment, net, netdev))
+				give_copy(attachment->qp, skb, &packet, &alone);
 	consume_skb(skb);
 }
 

@@ -4,23 +4,11 @@
  * fast registration and bind (IBA volume 1, 10.6 and 11.4.1). The requester
  * executes them in their turn; invalidation comes by packet, too.
  */
+#include "key.h"
+#include "mr.h"
+#include "mw.h"
 #include "qp.h"
-
-/**
- * roce_request_is_local() - whether a request sends nothing and takes no PSN
- * @request: of any status
- */
-bool roce_request_is_local(const struct roce_request *request)
-{
-	switch (request->opcode) {
-	case IB_WR_LOCAL_INV:
-	case IB_WR_REG_MR:
-	case IB_WR_BIND_MW:
-		return true;
-	default:
-		return false;
-	}
-}
+#include "request.h"
 
 /**
  * roce_invalidate() - take a key away from what it names
@@ -28,7 +16,7 @@ bool roce_request_is_local(const struct roce_request *request)
  * @rkey: of a region or window
  * @by_peer: a packet asks for it, not the consumer
  *
- * RCU read side. When it returns the key gives no access any more, not even to
+ * In a section. When it returns the key gives no access any more, not even to
  * who had begun.
  *
  * Return: 0, or -EINVAL if there is no such key or it cannot be taken away.
@@ -50,7 +38,7 @@ int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer)
  * @qp: its requester is owned by the caller
  * @request: is local and valid
  *
- * RCU read side.
+ * In a section.
  *
  * Return: how it ended.
  */

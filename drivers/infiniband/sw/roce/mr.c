@@ -5,8 +5,13 @@
  */
 #include <rdma/ib_umem.h>
 
+#include "compat.h"
+#include "device.h"
 #include "dmabuf.h"
+#include "key.h"
+#include "mr.h"
 #include "roce.h"
+#include "section.h"
 
 /*
  * What a region can be registered with. What the IBA calls optional may be
@@ -68,13 +73,18 @@ struct user_memory {
 	u64 first_offset;
 	struct ib_umem *umem;
 	struct page **pages;
-	struct dma_buf *dmabuf;
+	struct roce_extent *extents;
+	u32 extent_count;
+	struct dma_buf_attachment *dmabuf;
 	void *contiguous;
 };
 
 static struct user_memory memory_of(const struct roce_mr *mr)
 {
-	struct user_memory memory = { .umem = mr->umem, .dmabuf = mr->dmabuf };
+	struct user_memory memory = {
+		.umem = mr->umem, .dmabuf = mr->dmabuf,
+		.extents = mr->extents, .extent_count = mr->extent_count,
+	};
 
 	if (mr->kind == ROCE_MR_DMABUF)
 		memory.contiguous = mr->contiguous;
@@ -93,6 +103,8 @@ static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
 	mr->ibmr.length = memory->length;
 	mr->first_offset = memory->first_offset;
 	mr->umem = memory->umem;
+	mr->extents = memory->extents;
+	mr->extent_count = memory->extent_count;
 	mr->dmabuf = memory->dmabuf;
 	if (mr->kind == ROCE_MR_DMABUF)
 		mr->contiguous = memory->contiguous;
@@ -103,6 +115,7 @@ static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
 static void release_memory(const struct user_memory *memory)
 {
 	kvfree(memory->pages);
+	kvfree(memory->extents);
 	if (memory->umem)
 		ib_umem_release(memory->umem);
 	if (memory->dmabuf)
@@ -118,6 +131,8 @@ static void free_region(struct roce_mr *mr)
 	if (mr->kind == ROCE_MR_FAST) {
 		kvfree(mr->blocks);
 		kvfree(mr->mapped);
+		kvfree(mr->extents);
+		kvfree(mr->mapped_extents);
 	} else {
 		memory = memory_of(mr);
 		release_memory(&memory);
@@ -133,7 +148,7 @@ static void set_valid(struct roce_mr *mr, bool valid)
 }
 
 /* The core is told its key, and from here on it can be found. */
-static struct ib_mr *publish(struct roce_mr *mr)
+static struct ib_mr *publish_mr(struct roce_mr *mr)
 {
 	int err = roce_key_publish(to_roce_device(mr->ibmr.device), &mr->key);
 
@@ -170,7 +185,7 @@ struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 
 	mr->length = U64_MAX;
 	set_valid(mr, true);
-	return publish(mr);
+	return publish_mr(mr);
 }
 
 static int check_range(struct user_memory *memory)
@@ -185,13 +200,68 @@ static int check_range(struct user_memory *memory)
 	return 0;
 }
 
+/* The first extent that is not there yet begins where the last one ends. */
+static void add_extent(struct roce_extent *extents, u32 *count, void *start,
+		       u64 length)
+{
+	struct roce_extent *end = &extents[*count];
+
+	if (*count && end[-1].start + (end->offset - end[-1].offset) == start) {
+		end->offset += length;
+		return;
+	}
+	end->start = start;
+	end[1].offset = end->offset + length;
+	++*count;
+}
+
+/*
+ * Whether extents take less than half of what pages take, or the search for one costs
+ * more than it is worth. The pages of high memory have no address to stay.
+ */
+static bool is_mostly_contiguous(struct ib_umem *umem)
+{
+	return !IS_ENABLED(CONFIG_HIGHMEM) &&
+	       umem->sgt_append.sgt.orig_nents <= ib_umem_num_pages(umem) / 4;
+}
+
+static int make_extents(struct ib_umem *umem, struct user_memory *memory)
+{
+	struct sg_table *table = &umem->sgt_append.sgt;
+	struct scatterlist *sg;
+	int i;
+
+	memory->extents = kvcalloc(table->orig_nents + 1,
+				   sizeof(*memory->extents),
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!memory->extents)
+		return -ENOMEM;
+	for_each_sgtable_sg(table, sg, i)
+		add_extent(memory->extents, &memory->extent_count, sg_virt(sg),
+			   sg->length);
+	return 0;
+}
+
+static int list_pages(struct ib_umem *umem, struct user_memory *memory)
+{
+	struct sg_page_iter iter;
+	size_t i = 0;
+
+	memory->pages = kvmalloc_array(ib_umem_num_pages(umem),
+				       sizeof(*memory->pages),
+				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!memory->pages)
+		return -ENOMEM;
+	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
+		memory->pages[i++] = sg_page_iter_page(&iter);
+	return 0;
+}
+
 /* @start is the address in the program that calls. */
 static int pin_pages(struct ib_device *ibdev, u64 start,
 		     struct user_memory *memory)
 {
-	struct sg_page_iter iter;
 	struct ib_umem *umem;
-	size_t i = 0;
 	int err;
 
 	err = check_range(memory);
@@ -202,22 +272,20 @@ static int pin_pages(struct ib_device *ibdev, u64 start,
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 
-	memory->pages = kvmalloc_array(ib_umem_num_pages(umem),
-				       sizeof(*memory->pages),
-				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!memory->pages) {
+	err = is_mostly_contiguous(umem) ? make_extents(umem, memory) :
+					   list_pages(umem, memory);
+	if (err) {
 		ib_umem_release(umem);
-		return -ENOMEM;
+		return err;
 	}
-	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
-		memory->pages[i++] = sg_page_iter_page(&iter);
 	memory->kind = ROCE_MR_USER;
 	memory->umem = umem;
 	memory->first_offset = ib_umem_offset(umem);
 	return 0;
 }
 
-static int map_dmabuf(int fd, u64 offset, struct user_memory *memory)
+static int map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
+		      struct user_memory *memory)
 {
 	void *contiguous;
 	u64 end;
@@ -229,7 +297,7 @@ static int map_dmabuf(int fd, u64 offset, struct user_memory *memory)
 	if (check_add_overflow(offset, memory->length, &end))
 		return -EINVAL;
 
-	memory->dmabuf = roce_dmabuf_map(fd, end, &contiguous);
+	memory->dmabuf = roce_dmabuf_map(&ibdev->dev, fd, end, &contiguous);
 	if (IS_ERR(memory->dmabuf))
 		return PTR_ERR(memory->dmabuf);
 	memory->kind = ROCE_MR_DMABUF;
@@ -250,7 +318,7 @@ static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 	}
 	set_memory(mr, memory);
 	set_valid(mr, true);
-	return publish(mr);
+	return publish_mr(mr);
 }
 
 /**
@@ -296,15 +364,16 @@ struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
 	};
 	int err;
 
-	err = check_access(access) ?: map_dmabuf(fd, offset, &memory);
+	err = check_access(access) ?:
+	      map_dmabuf(ibpd->device, fd, offset, &memory);
 	if (err)
 		return ERR_PTR(err);
 	return new_user_region(ibpd, &memory);
 }
 
 /*
- * Until the end of the RCU grace period others may have seen it valid. Fast
- * regions and windows are looked at under the lock.
+ * Sections that have begun may have seen it valid. Fast regions and windows are
+ * looked at under the lock.
  */
 static int invalidate_unbound(struct roce_mr *mr)
 {
@@ -380,7 +449,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 		release_memory(&memory);
 		return ERR_PTR(err);
 	}
-	synchronize_rcu_expedited();
+	roce_section_wait();
 
 	/* A window may be on its way to it. */
 	write_lock_bh(&mr->lock);
@@ -397,11 +466,29 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	return NULL;
 }
 
+static int alloc_fast(struct roce_mr *mr)
+{
+	if (mr->ibmr.type == IB_MR_TYPE_SG_GAPS) {
+		mr->extents = kvcalloc(mr->max_blocks + 1, sizeof(*mr->extents),
+				       GFP_KERNEL_ACCOUNT);
+		mr->mapped_extents = kvcalloc(mr->max_blocks + 1,
+					      sizeof(*mr->mapped_extents),
+					      GFP_KERNEL_ACCOUNT);
+		return mr->extents && mr->mapped_extents ? 0 : -ENOMEM;
+	}
+	mr->blocks = kvcalloc(mr->max_blocks, sizeof(*mr->blocks),
+			      GFP_KERNEL_ACCOUNT);
+	mr->mapped = kvcalloc(mr->max_blocks, sizeof(*mr->mapped),
+			      GFP_KERNEL_ACCOUNT);
+	return mr->blocks && mr->mapped ? 0 : -ENOMEM;
+}
+
 /**
  * roce_alloc_mr() - the alloc_mr verb: a region for REG_MR work requests
  * @ibpd: of a kernel consumer
- * @type: IB_MR_TYPE_MEM_REG
- * @max_sges: pages that it must be able to hold
+ * @type: IB_MR_TYPE_MEM_REG: of pages, all of them full but the first and the last
+ *	one; IB_MR_TYPE_SG_GAPS: of whatever there is
+ * @max_sges: pages, or elements of a list, that it must be able to hold
  *
  * Return: the region, in the Invalid state, or an error pointer.
  */
@@ -409,8 +496,9 @@ struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 			    u32 max_sges)
 {
 	struct roce_mr *mr;
+	int err;
 
-	if (type != IB_MR_TYPE_MEM_REG)
+	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_sges || max_sges > ROCE_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
@@ -419,14 +507,14 @@ struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
+	mr->ibmr.type = type;
 	mr->max_blocks = max_sges;
-	mr->blocks = kvcalloc(max_sges, sizeof(*mr->blocks), GFP_KERNEL_ACCOUNT);
-	mr->mapped = kvcalloc(max_sges, sizeof(*mr->mapped), GFP_KERNEL_ACCOUNT);
-	if (!mr->blocks || !mr->mapped) {
+	err = alloc_fast(mr);
+	if (err) {
 		free_region(mr);
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(err);
 	}
-	return publish(mr);
+	return publish_mr(mr);
 }
 
 static int add_block(struct ib_mr *ibmr, u64 address)
@@ -437,6 +525,47 @@ static int add_block(struct ib_mr *ibmr, u64 address)
 		return -ENOMEM;
 	mr->mapped[mr->mapped_count++] = (void *)(uintptr_t)address;
 	return 0;
+}
+
+static int map_pages(struct roce_mr *mr, struct scatterlist *sg, int sges,
+		     unsigned int *offset)
+{
+	struct ib_mr *ibmr = &mr->ibmr;
+	u64 room;
+	int taken;
+
+	taken = ib_sg_to_pages(ibmr, sg, sges, offset, add_block);
+	room = (u64)mr->mapped_count * ibmr->page_size;
+	mr->mapped_offset = ibmr->iova & (ibmr->page_size - 1);
+	mr->mapped_length = room - min_t(u64, room, mr->mapped_offset);
+	return taken;
+}
+
+static int map_list(struct roce_mr *mr, struct scatterlist *list, int sges,
+		    unsigned int *offset)
+{
+	unsigned int skip = offset ? *offset : 0;
+	struct ib_mr *ibmr = &mr->ibmr;
+	struct scatterlist *sg;
+	int i;
+
+	if (sges <= 0 || skip >= sg_dma_len(list))
+		return -EINVAL;
+	ibmr->iova = sg_dma_address(list) + skip;
+	mr->mapped_offset = 0;
+	for_each_sg(list, sg, sges, i) {
+		if (mr->mapped_count == mr->max_blocks)
+			break;
+		add_extent(mr->mapped_extents, &mr->mapped_count,
+			   (void *)(uintptr_t)(sg_dma_address(sg) + skip),
+			   sg_dma_len(sg) - skip);
+		skip = 0;
+	}
+	mr->mapped_length = mr->mapped_extents[mr->mapped_count].offset;
+	ibmr->length = mr->mapped_length;
+	if (offset)
+		*offset = 0;
+	return i;
 }
 
 /**
@@ -454,12 +583,11 @@ int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
 		   unsigned int *offset)
 {
 	struct roce_mr *mr = to_roce_mr(ibmr);
-	int taken;
 
 	mr->mapped_count = 0;
-	taken = ib_sg_to_pages(ibmr, sg, sges, offset, add_block);
-	mr->mapped_offset = ibmr->iova & (ibmr->page_size - 1);
-	return taken;
+	mr->mapped_length = 0;
+	return mr->mapped_extents ? map_list(mr, sg, sges, offset) :
+				    map_pages(mr, sg, sges, offset);
 }
 
 /**
@@ -482,7 +610,7 @@ int roce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return err;
 	roce_key_unpublish(dev, &mr->key);
 	if (mr->kind != ROCE_MR_FAST)
-		synchronize_rcu_expedited();
+		roce_section_wait();
 	free_region(mr);
 	return 0;
 }
@@ -491,14 +619,26 @@ static int check_registration(const struct roce_registration *registration,
 			      const struct roce_pd *pd)
 {
 	const struct roce_mr *mr = registration->mr;
-	u64 room = (u64)mr->mapped_count * mr->ibmr.page_size;
 
 	if (mr->kind != ROCE_MR_FAST || mr->valid || mr->ibmr.pd != &pd->ibpd ||
 	    !roce_key_has_index(&mr->key, registration->key) ||
-	    !registration->length || room < mr->mapped_offset ||
-	    registration->length > room - mr->mapped_offset)
+	    !registration->length || registration->length > mr->mapped_length)
 		return -EINVAL;
 	return check_access(registration->access);
+}
+
+static void take_mapped(struct roce_mr *mr)
+{
+	if (mr->mapped_extents) {
+		memcpy(mr->extents, mr->mapped_extents,
+		       (mr->mapped_count + 1) * sizeof(*mr->extents));
+		mr->extent_count = mr->mapped_count;
+	} else {
+		memcpy(mr->blocks, mr->mapped,
+		       mr->mapped_count * sizeof(*mr->blocks));
+		mr->block_shift = ilog2(mr->ibmr.page_size);
+	}
+	mr->first_offset = mr->mapped_offset;
 }
 
 /**
@@ -519,10 +659,7 @@ int roce_mr_register(const struct roce_registration *registration,
 	write_lock_bh(&mr->lock);
 	err = check_registration(registration, pd);
 	if (!err) {
-		memcpy(mr->blocks, mr->mapped,
-		       mr->mapped_count * sizeof(*mr->blocks));
-		mr->block_shift = ilog2(mr->ibmr.page_size);
-		mr->first_offset = mr->mapped_offset;
+		take_mapped(mr);
 		mr->iova = registration->iova;
 		mr->length = registration->length;
 		mr->access = registration->access;
@@ -535,7 +672,7 @@ int roce_mr_register(const struct roce_registration *registration,
 
 /**
  * roce_mr_invalidate() - a work request or packet takes a region's key away
- * @mr: found under RCU
+ * @mr: found in this section
  * @key: by which it was found
  * @pd: of the QP
  * @by_peer: by a packet: only what a peer could use can it take away

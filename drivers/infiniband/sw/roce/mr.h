@@ -6,7 +6,7 @@
 
 #include "key.h"
 
-struct dma_buf;
+struct dma_buf_attachment;
 struct roce_pd;
 
 enum roce_mr_kind {
@@ -14,6 +14,17 @@ enum roce_mr_kind {
 	ROCE_MR_DMABUF,		/* what a program has of another driver */
 	ROCE_MR_DMA,		/* all of the kernel's memory, by virtual address */
 	ROCE_MR_FAST,		/* pages of the kernel, by work requests */
+};
+
+/**
+ * struct roce_extent - a part of a region that is contiguous in the kernel
+ * @offset: of its first byte from that of the first extent; it ends where the next one
+ *	begins, and behind the last one there is one that only says where
+ * @start: where it is
+ */
+struct roce_extent {
+	u64 offset;
+	void *start;
 };
 
 /**
@@ -31,20 +42,25 @@ enum roce_mr_kind {
  * @length: bytes
  * @first_offset: of the first byte in the first page or block, or in the dma-buf
  * @umem: the pinned memory of a program
- * @pages: of it
+ * @extents: what the region consists of, if @pages or @blocks would be more: memory
+ *	that is mostly contiguous, and lists with gaps
+ * @extent_count: how many
+ * @pages: of @umem
  * @dmabuf: the memory of another driver
  * @contiguous: where it begins
  * @blocks: of a fast region: where its pages are, @block_shift each
  * @block_shift: log2 of the bytes of a block
  * @max_blocks: how many there may be
  * @mapped: what map_mr_sg made, the blocks of the next registration
- * @mapped_count: how many
+ * @mapped_extents: likewise, of a region for lists with gaps
+ * @mapped_count: how many of either
  * @mapped_offset: of the first byte in the first one
+ * @mapped_length: bytes from there on
  * @rcu: lookups are under RCU
  *
- * Who found a valid region under RCU may use its memory until the end of the
- * read section, without a lock, but for fast regions: those are invalidated by
- * work requests and packets, at once.
+ * Who found a valid region in a section may use its memory until the end of the
+ * section, without a lock, but for fast regions: those are invalidated by work
+ * requests and packets, at once.
  */
 struct roce_mr {
 	struct ib_mr ibmr;
@@ -58,7 +74,9 @@ struct roce_mr {
 	u64 length;
 	u64 first_offset;
 	struct ib_umem *umem;
-	struct dma_buf *dmabuf;
+	struct dma_buf_attachment *dmabuf;
+	struct roce_extent *extents;
+	u32 extent_count;
 	union {
 		struct page **pages;
 		void *contiguous;
@@ -67,8 +85,10 @@ struct roce_mr {
 	u32 block_shift;
 	u32 max_blocks;
 	void **mapped;
+	struct roce_extent *mapped_extents;
 	u32 mapped_count;
 	u32 mapped_offset;
+	u64 mapped_length;
 	struct rcu_head rcu;
 };
 

@@ -9,7 +9,13 @@
  * is bound, and must be invalidated before it is bound again.
  */
 #include "access.h"
+#include "device.h"
+#include "key.h"
+#include "mr.h"
+#include "mw.h"
 #include "qp.h"
+#include "roce.h"
+#include "section.h"
 
 /* Programs are used to ask for local write, too; it says nothing of a window. */
 #define SUPPORTED_ACCESS \
@@ -69,7 +75,7 @@ int roce_dealloc_mw(struct ib_mw *ibmw)
 
 	roce_key_unpublish(dev, &mw->key);
 	/* Nobody binds it behind our back after this. */
-	synchronize_rcu_expedited();
+	roce_section_wait();
 	spin_lock_bh(&mw->lock);
 	unbind(mw);
 	spin_unlock_bh(&mw->lock);
@@ -144,7 +150,7 @@ static struct roce_mr *find_region(struct roce_device *dev, u32 value)
  * @binding: what it asks for
  * @qp: its requester is owned by the caller
  *
- * RCU read side. A window of type 1 that was bound elsewhere is taken off
+ * In a section. A window of type 1 that was bound elsewhere is taken off
  * there, even if the new binding fails.
  *
  * Return: 0 or -EINVAL.
@@ -181,7 +187,7 @@ int roce_mw_bind(const struct roce_binding *binding, struct roce_qp *qp)
 
 /**
  * roce_mw_invalidate() - a work request or packet takes a window off its region
- * @mw: found under RCU
+ * @mw: found in this section
  * @key: by which it was found
  * @qp: that executes the work request or received the packet
  *

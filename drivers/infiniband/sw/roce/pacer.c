@@ -27,8 +27,13 @@
 #include <net/sch_generic.h>
 #include <net/udp.h>
 
+#include "cc.h"
+#include "congestion.h"
+#include "counters.h"
 #include "qp.h"
+#include "roce_wire.h"
 #include "trace.h"
+#include "train.h"
 
 /* How far ahead of its departure time a train is handed to fq */
 #define AHEAD		NSEC_PER_MSEC
@@ -154,6 +159,26 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 	return wait;
 }
 
+/**
+ * roce_flow_interrupt() - a half of a limited flow stops for another reason than rate
+ * @qp: of which @half is owned by the caller
+ * @half: that has nothing to send, or waits for the peer, the netdev or memory
+ *
+ * BH disabled. What it does not send from now on is not made up for: that is for
+ * timers of the pacer that are late.
+ */
+void roce_flow_interrupt(struct roce_qp *qp, enum roce_half half)
+{
+	struct roce_flow *flow = &qp->flow;
+
+	spin_lock_bh(&flow->lock);
+	if (flow->waiting & BIT(half) || flow->last == half) {
+		flow->waiting &= ~BIT(half);
+		flow->behind = flow->waiting && flow->behind;
+	}
+	spin_unlock_bh(&flow->lock);
+}
+
 /* The turn of a train: when it may leave, and the time that it takes. */
 static u64 take_turn(struct roce_flow *flow, enum roce_half half, u32 bytes,
 		     u64 now)
@@ -176,7 +201,7 @@ static u64 take_turn(struct roce_flow *flow, enum roce_half half, u32 bytes,
 static int send_limited(struct roce_qp *qp, enum roce_half half,
 			struct roce_av *av, struct roce_train *train)
 {
-	u32 bytes = train->skb->len + train->packets * header_bytes(av);
+	u32 bytes = train->bytes + train->packets * header_bytes(av);
 	struct roce_flow *flow = &qp->flow;
 	u64 departure = 0, before, now;
 	u32 unsent = 0;

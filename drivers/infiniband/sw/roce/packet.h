@@ -14,6 +14,7 @@
  * @solicited: the solicited event bit
  * @ack_request: the AckReq bit
  * @becn: the BECN bit
+ * @sack: the bits of &enum roce_bth_sack
  * @pad: bytes behind the payload, 0 to 3
  * @pkey: partition key
  * @qpn: destination QP
@@ -29,6 +30,8 @@
  * @compare: of an AtomicETH
  * @syndrome: of an AETH
  * @msn: of an AETH
+ * @seth_version: of a SETH, of a received packet
+ * @lost: of a SETH
  * @original: of an AtomicAckETH
  * @immediate: immediate data as it stands on the wire
  * @invalidate: R_Key of a send with invalidate
@@ -36,6 +39,9 @@
  *	one of the chain
  * @index: of a received packet, its number in the datagram
  * @offset: of the payload in @skb
+ * @data: the payload, if it lies there in one piece, else NULL
+ * @again: of a received packet: it was taken from its run before, and counted
+ * @malformed: of a received packet: only what the BTH has is valid; it is to be refused
  *
  * A received packet is copied into this once; from then on only the copy is
  * looked at. A packet to be sent is described by it. Fields of headers that
@@ -47,6 +53,7 @@ struct roce_packet {
 	bool solicited;
 	bool ack_request;
 	bool becn;
+	u8 sack;
 	u8 pad;
 	u16 pkey;
 	u32 qpn;
@@ -63,11 +70,16 @@ struct roce_packet {
 	u8 syndrome;
 	u32 msn;
 	u64 original;
+	u8 seth_version;
+	u16 lost;
 	__be32 immediate;
 	u32 invalidate;
 	const struct sk_buff *skb;
 	u32 index;
 	unsigned int offset;
+	const void *data;
+	bool again;
+	bool malformed;
 };
 
 /** roce_packet_pad() - pad bytes behind @payload bytes */
@@ -81,6 +93,25 @@ static inline u32 roce_packet_size(const struct roce_packet *packet)
 {
 	return packet->info->header_length + packet->payload +
 	       roce_packet_pad(packet->payload) + ROCE_ICRC_SIZE;
+}
+
+/**
+ * roce_packet_copy() - copy a part of the payload of a received packet
+ * @packet: the packet
+ * @offset: in the payload
+ * @to: where to
+ * @length: bytes; they lie in the payload
+ *
+ * Return: 0, or -EFAULT if the sk_buff is shorter than that.
+ */
+static inline int roce_packet_copy(const struct roce_packet *packet, u32 offset,
+				   void *to, u32 length)
+{
+	if (!packet->data)
+		return skb_copy_bits(packet->skb, packet->offset + offset, to,
+				     length);
+	memcpy(to, packet->data + offset, length);
+	return 0;
 }
 
 #endif /* ROCE_PACKET_H */

@@ -6,13 +6,100 @@
  * a folder net/ in which a link leads to the netdev.
  *
  * The netdev's own parent would not do: virtual netdevs have none, a card's has
- * the netdevs of all its ports, and udev names RDMA devices after PCI parents.
+ * the netdevs of all its ports, and udev names RDMA devices after PCI parents. But it is
+ * the parent of this parent, so that programs that go up the path find the PCI device,
+ * and this one tells them of its NUMA node, as PCI devices do.
  */
+#include <linux/device.h>
 #include <linux/idr.h>
 
-#include "roce.h"
+#include "device.h"
 
 static DEFINE_IDA(numbers);
+
+static ssize_t numa_node_show(struct device *parent,
+			      struct device_attribute *attr, char *text)
+{
+	return sysfs_emit(text, "%d\n", dev_to_node(parent));
+}
+
+static const struct cpumask *local_cpus(struct device *parent)
+{
+	int node = dev_to_node(parent);
+
+	return node == NUMA_NO_NODE ? cpu_online_mask : cpumask_of_node(node);
+}
+
+static ssize_t local_cpulist_show(struct device *parent,
+				  struct device_attribute *attr, char *text)
+{
+	return sysfs_emit(text, "%*pbl\n", cpumask_pr_args(local_cpus(parent)));
+}
+
+static ssize_t local_cpus_show(struct device *parent,
+			       struct device_attribute *attr, char *text)
+{
+	return sysfs_emit(text, "%*pb\n", cpumask_pr_args(local_cpus(parent)));
+}
+
+static DEVICE_ATTR_RO(numa_node);
+static DEVICE_ATTR_RO(local_cpulist);
+static DEVICE_ATTR_RO(local_cpus);
+
+static struct attribute *parent_attrs[] = {
+	&dev_attr_numa_node.attr,
+	&dev_attr_local_cpulist.attr,
+	&dev_attr_local_cpus.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(parent);
+
+static void free_parent(struct device *parent)
+{
+	kfree(parent);
+}
+
+static int found_below(struct net_device *netdev, struct netdev_nested_priv *priv)
+{
+	priv->data = netdev->dev.parent;
+	return !!priv->data;
+}
+
+/* The hardware of a netdev: its own, or that of the first netdev below that has some */
+static int node_of(struct net_device *netdev)
+{
+	struct netdev_nested_priv below = { .data = netdev->dev.parent };
+	int node = NUMA_NO_NODE;
+
+	rcu_read_lock();
+	if (!below.data)
+		netdev_walk_all_lower_dev_rcu(netdev, found_below, &below);
+	if (below.data)
+		node = dev_to_node(below.data);
+	rcu_read_unlock();
+	return node;
+}
+
+/* Goes before the netdev does, and so before the netdev's own parent. */
+static struct device *new_parent(struct net_device *netdev, int number)
+{
+	struct device *parent = kzalloc(sizeof(*parent), GFP_KERNEL);
+	int err;
+
+	if (!parent)
+		return ERR_PTR(-ENOMEM);
+	device_initialize(parent);
+	parent->release = free_parent;
+	parent->parent = netdev->dev.parent;
+	parent->groups = parent_groups;
+	set_dev_node(parent, node_of(netdev));
+	err = dev_set_name(parent, "roce.%d", number) ?: device_add(parent);
+	if (err) {
+		put_device(parent);
+		return ERR_PTR(err);
+	}
+	return parent;
+}
 
 static int link_netdev(struct roce_device *dev)
 {
@@ -31,15 +118,13 @@ static int link_netdev(struct roce_device *dev)
  */
 int roce_parent_create(struct roce_device *dev)
 {
-	char name[16];
 	int err;
 
 	dev->parent_number = ida_alloc(&numbers, GFP_KERNEL);
 	if (dev->parent_number < 0)
 		return dev->parent_number;
 
-	snprintf(name, sizeof(name), "roce.%d", dev->parent_number);
-	dev->parent = root_device_register(name);
+	dev->parent = new_parent(dev->netdev, dev->parent_number);
 	if (IS_ERR(dev->parent)) {
 		err = PTR_ERR(dev->parent);
 		goto free_number;
@@ -60,7 +145,7 @@ int roce_parent_create(struct roce_device *dev)
 put_net:
 	kobject_put(dev->parent_net);
 unregister:
-	root_device_unregister(dev->parent);
+	device_unregister(dev->parent);
 free_number:
 	ida_free(&numbers, dev->parent_number);
 	return err;
@@ -89,6 +174,6 @@ void roce_parent_destroy(struct roce_device *dev)
 {
 	sysfs_remove_link(dev->parent_net, dev->netdev_name);
 	kobject_put(dev->parent_net);
-	root_device_unregister(dev->parent);
+	device_unregister(dev->parent);
 	ida_free(&numbers, dev->parent_number);
 }

@@ -10,7 +10,9 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 
-#include "roce.h"
+#include "compat.h"
+#include "counters.h"
+#include "device.h"
 
 /* Where the attribute is in the data of a MAD */
 #define PMA_DATA_OFFSET	40

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs: the verbs, and the state machine (IBA volume 1, 10.3). What a QP
- * does in its states is in requester.c, completer.c and responder.c.
+ * Queue pairs as the data path knows them: how they are found, and what becomes of
+ * one that cannot go on. The verbs are in qp_verbs.c.
  */
-#include <rdma/ib_cache.h>
-#include <rdma/uverbs_ioctl.h>
+#include <net/ipv6.h>
 
+#include "counters.h"
+#include "engine.h"
 #include "qp.h"
+#include "roce_wire.h"
+#include "run.h"
 #include "trace.h"
 
 #define FIRST_QPN	16
@@ -19,11 +22,51 @@ static u32 next_qpn;
  * roce_qp_find() - look a QP up
  * @qpn: of a received packet
  *
- * RCU read side; the QP stays until the end of the read section.
+ * In a section, to the end of which the QP stays.
  */
 struct roce_qp *roce_qp_find(u32 qpn)
 {
 	return xa_load(&qps, qpn);
+}
+
+/**
+ * roce_qp_publish() - give a QP its number, by which it is found from now on
+ * @qp: complete
+ *
+ * Process context.
+ *
+ * Return: 0, -EBUSY for a second QP 1, or -ENOMEM.
+ */
+int roce_qp_publish(struct roce_qp *qp)
+{
+	int err;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+		if (rcu_access_pointer(qp->dev->gsi_qp))
+			return -EBUSY;
+		qp->ibqp.qp_num = ROCE_QPN_GSI;
+		rcu_assign_pointer(qp->dev->gsi_qp, qp);
+		return 0;
+	}
+	/* The number is written before the QP can be found by it. */
+	err = xa_alloc_cyclic(&qps, &qp->ibqp.qp_num, qp,
+			      XA_LIMIT(FIRST_QPN, ROCE_BTH_LOW_24 - 1),
+			      &next_qpn, GFP_KERNEL);
+	return min(err, 0);
+}
+
+/**
+ * roce_qp_unpublish() - let nobody find a QP any more
+ * @qp: published
+ *
+ * Sections that have begun may have found it before.
+ */
+void roce_qp_unpublish(struct roce_qp *qp)
+{
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		RCU_INIT_POINTER(qp->dev->gsi_qp, NULL);
+	else
+		xa_erase(&qps, qp->ibqp.qp_num);
 }
 
 /**
@@ -35,7 +78,7 @@ bool roce_qp_is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
 {
 	struct in6_addr source, destination;
 
-	roce_received_addresses(skb, &source, &destination);
+	roce_run_addresses(skb, &source, &destination);
 	return ipv6_addr_equal(&source, &qp->av.destination) &&
 	       ipv6_addr_equal(&destination, &qp->av.source);
 }
@@ -90,567 +133,22 @@ void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
 	roce_qp_event(qp, event);
 }
 
-static int check_init_attr(const struct ib_qp_init_attr *init,
-			   const struct ib_udata *udata)
-{
-	const struct ib_qp_cap *cap = &init->cap;
-
-	switch (init->qp_type) {
-	case IB_QPT_RC:
-	case IB_QPT_UC:
-	case IB_QPT_UD:
-		break;
-	case IB_QPT_GSI:
-		if (udata || init->srq || init->port_num != 1)
-			return -EINVAL;
-		break;
-	default:
-		return -EOPNOTSUPP;
-	}
-	if (init->create_flags)
-		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq)
-		return -EINVAL;
-	if (cap->max_send_wr > ROCE_MAX_QP_WR ||
-	    cap->max_send_sge > ROCE_MAX_SGE ||
-	    cap->max_inline_data > ROCE_MAX_INLINE)
-		return -EINVAL;
-	/* 11.2.4.1: with a shared receive queue they mean nothing. */
-	if (!init->srq && (cap->max_recv_wr > ROCE_MAX_QP_WR ||
-			   cap->max_recv_sge > ROCE_MAX_SGE))
-		return -EINVAL;
-	if (udata && udata->outlen < sizeof(struct rxe_create_qp_resp))
-		return -EINVAL;
-	return 0;
-}
-
-static int init_send_queue(struct roce_qp *qp, struct ib_udata *udata,
-			   struct mminfo *info)
-{
-	struct roce_requester *requester = &qp->requester;
-	size_t room = max_t(size_t, qp->cap.max_send_sge * sizeof(struct rxe_sge),
-			    qp->cap.max_inline_data);
-	int err;
-
-	roce_requester_init(qp);
-	if (udata) {
-		err = roce_ring_init(&requester->ring, qp->cap.max_send_wr,
-				     sizeof(struct rxe_send_wqe) + room,
-				     false, udata, info);
-		if (err)
-			return err;
-		qp->cap.max_send_wr = roce_ring_capacity(&requester->ring);
-	}
-	return roce_requester_slots_init(qp);
-}
-
-static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
-			      struct mminfo *info)
-{
-	struct roce_responder *responder = &qp->responder;
-	size_t room = qp->cap.max_recv_sge * sizeof(struct rxe_sge);
-	int err;
-
-	err = roce_responder_init(qp);
-	if (err || roce_qp_srq(qp))
-		return err;
-	err = roce_ring_init(&responder->ring, qp->cap.max_recv_wr,
-			     sizeof(struct rxe_recv_wqe) + room, false, udata,
-			     info);
-	if (!err)
-		qp->cap.max_recv_wr = roce_ring_capacity(&responder->ring);
-	return err;
-}
-
-static void free_queues(struct roce_qp *qp)
-{
-	kvfree(qp->requester.slots);
-	kfree(qp->requester.asked_end);
-	roce_ring_free(&qp->requester.ring);
-	roce_responder_destroy(qp);
-	roce_ring_free(&qp->responder.ring);
-}
-
-static int publish(struct roce_qp *qp)
-{
-	int err;
-
-	if (qp->ibqp.qp_type == IB_QPT_GSI) {
-		if (rcu_access_pointer(qp->dev->gsi_qp))
-			return -EBUSY;
-		qp->ibqp.qp_num = ROCE_QPN_GSI;
-		rcu_assign_pointer(qp->dev->gsi_qp, qp);
-		return 0;
-	}
-	/* The number is written before the QP can be found by it. */
-	err = xa_alloc_cyclic(&qps, &qp->ibqp.qp_num, qp,
-			      XA_LIMIT(FIRST_QPN, ROCE_BTH_LOW_24 - 1),
-			      &next_qpn, GFP_KERNEL);
-	return min(err, 0);
-}
-
-static void unpublish(struct roce_qp *qp)
-{
-	if (qp->ibqp.qp_type == IB_QPT_GSI)
-		RCU_INIT_POINTER(qp->dev->gsi_qp, NULL);
-	else
-		xa_erase(&qps, qp->ibqp.qp_num);
-}
-
-static int build_qp(struct roce_qp *qp, struct ib_udata *udata)
-{
-	struct rxe_create_qp_resp response = {};
-	int err;
-
-	err = init_send_queue(qp, udata, &response.sq_mi);
-	if (err)
-		return err;
-	err = init_receive_queue(qp, udata, &response.rq_mi);
-	if (err)
-		return err;
-	if (udata) {
-		err = ib_copy_to_udata(udata, &response, sizeof(response));
-		if (err)
-			return err;
-	}
-	return publish(qp);
-}
-
-static void set_default_attr(struct roce_qp *qp)
-{
-	qp->attr = (struct ib_qp_attr) {
-		.port_num = 1,
-		.path_mtu = IB_MTU_256,
-	};
-	qp->mtu = ib_mtu_enum_to_int(qp->attr.path_mtu);
-}
-
 /**
- * roce_create_qp() - the create_qp verb
- * @ibqp: allocated and zeroed by the core
- * @init: what is wanted; cap is set to what is given
- * @udata: of a program, or NULL
+ * roce_qp_receive() - give a run of packets to a QP
+ * @qp: found in this section
+ * @engine: the half of it that the packets are for
+ * @skb: with the run in its control block; consumed
  *
- * IBA volume 1, 11.2.4.1.
- *
- * Return: 0, -EOPNOTSUPP for a type or flag that is not supported, -EINVAL for
- * values out of range, -ENOMEM.
+ * Softirq context.
  */
-int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		   struct ib_udata *udata)
+void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
+		     struct sk_buff *skb)
 {
-	struct roce_device *dev = to_roce_device(ibqp->device);
-	struct roce_qp *qp = to_roce_qp(ibqp);
-	int err;
-
-	err = check_init_attr(init, udata);
-	if (err)
-		return err;
-	if (!roce_object_get(&dev->objects.qp, ROCE_MAX_QP))
-		return -ENOMEM;
-
-	qp->dev = dev;
-	qp->counters = dev->counters;
-	mutex_init(&qp->modify_lock);
-	spin_lock_init(&qp->state_lock);
-	qp->state = IB_QPS_RESET;
-	qp->cap = init->cap;
-	if (init->srq) {
-		qp->cap.max_recv_wr = 0;
-		qp->cap.max_recv_sge = 0;
-	}
-	qp->signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	set_default_attr(qp);
-	roce_flow_init(qp);
-
-	err = build_qp(qp, udata);
-	if (err) {
-		free_queues(qp);
-		roce_flow_destroy(qp);
-		roce_object_put(&dev->objects.qp);
-		return err;
-	}
-	init->cap = qp->cap;
-	return 0;
-}
-
-/**
- * roce_destroy_qp() - the destroy_qp verb
- * @ibqp: with traffic or without
- * @udata: of a program, or NULL
- *
- * When it returns nothing of the driver refers to the QP any more.
- *
- * Return: 0.
- */
-int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
-{
-	struct roce_qp *qp = to_roce_qp(ibqp);
-
-	unpublish(qp);
-	/*
-	 * Programs leave with their last message: the acknowledgment of what they have
-	 * seen complete leaves first, if the netdev takes it, or the peer would take
-	 * the message for lost.
-	 */
-	roce_engine_claim(&qp->responder.engine);
-	spin_lock_bh(&qp->state_lock);
-	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	spin_unlock_bh(&qp->state_lock);
-	roce_engine_release(&qp->responder.engine);
-
-	/* Whoever had found the QP, or saw another state, is done after this. */
-	synchronize_rcu_expedited();
-	roce_requester_stop(qp);
-	roce_responder_stop(qp);
-	roce_engine_destroy(&qp->requester.engine);
-	roce_engine_destroy(&qp->responder.engine);
-	/*
-	 * The core stops a CQ's work before it destroys the CQ, so the handler
-	 * must not be on its way any more when the last QP has gone.
-	 */
-	roce_bh_flush(&roce_send_cq(qp)->handler);
-	roce_bh_flush(&roce_recv_cq(qp)->handler);
-
-	roce_av_release(&qp->av);
-	free_queues(qp);
-	roce_flow_destroy(qp);
-	roce_object_put(&qp->dev->objects.qp);
-	return 0;
-}
-
-static int check_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
-{
-	if (mask & IB_QP_PORT && attr->port_num != 1)
-		return -EINVAL;
-	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
-		return -EINVAL;
-	if (mask & IB_QP_PATH_MTU &&
-	    (attr->path_mtu < IB_MTU_256 ||
-	     attr->path_mtu > roce_active_mtu(qp->dev)))
-		return -EINVAL;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
-	    attr->max_rd_atomic > ROCE_MAX_RD_ATOMIC)
-		return -EINVAL;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
-	    attr->max_dest_rd_atomic > ROCE_MAX_RD_ATOMIC)
-		return -EINVAL;
-	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > ROCE_BTH_LOW_24)
-		return -EINVAL;
-	if ((mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
-	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
-	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
-	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31))
-		return -EINVAL;
-	/* There are no alternate paths to migrate to. */
-	if (mask & IB_QP_ALT_PATH ||
-	    (mask & IB_QP_PATH_MIG_STATE &&
-	     attr->path_mig_state != IB_MIG_MIGRATED))
-		return -EOPNOTSUPP;
-	return 0;
-}
-
-/* What modify_qp has to allocate before it can no longer fail */
-struct new_parts {
-	struct roce_av av;
-	struct roce_resource *resources;
-	u32 *asked_end;
-};
-
-static void discard_parts(struct new_parts *parts)
-{
-	roce_av_release(&parts->av);
-	kfree(parts->resources);
-	kfree(parts->asked_end);
-}
-
-static int prepare_parts(const struct ib_qp_attr *attr, int mask,
-			 struct new_parts *parts)
-{
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic) {
-		parts->asked_end =
-			kcalloc(roundup_pow_of_two(attr->max_rd_atomic),
-				sizeof(*parts->asked_end), GFP_KERNEL_ACCOUNT);
-		if (!parts->asked_end)
-			return -ENOMEM;
-	}
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
-		parts->resources =
-			kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
-				sizeof(*parts->resources), GFP_KERNEL_ACCOUNT);
-		if (!parts->resources)
-			return -ENOMEM;
-	}
-	return mask & IB_QP_AV ? roce_av_init(&parts->av, &attr->ah_attr) : 0;
-}
-
-static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
-{
-	struct ib_qp_attr *to = &qp->attr;
-
-	if (mask & IB_QP_ACCESS_FLAGS)
-		to->qp_access_flags = attr->qp_access_flags;
-	if (mask & IB_QP_QKEY)
-		to->qkey = attr->qkey;
-	if (mask & IB_QP_TIMEOUT)
-		to->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT)
-		to->retry_cnt = attr->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
-		to->rnr_retry = attr->rnr_retry;
-	if (mask & IB_QP_MIN_RNR_TIMER)
-		to->min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_RQ_PSN)
-		to->rq_psn = attr->rq_psn & ROCE_PSN_MASK;
-	if (mask & IB_QP_SQ_PSN)
-		to->sq_psn = attr->sq_psn & ROCE_PSN_MASK;
-	if (mask & IB_QP_DEST_QPN)
-		to->dest_qp_num = attr->dest_qp_num;
-	if (mask & IB_QP_PATH_MTU) {
-		to->path_mtu = attr->path_mtu;
-		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
-	}
-	if (mask & (IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY))
-		roce_retransmit_renew(qp);
-}
-
-static void install_parts(struct roce_qp *qp, const struct ib_qp_attr *attr,
-			  int mask, struct new_parts *parts)
-{
-	if (mask & IB_QP_AV) {
-		roce_av_release(&qp->av);
-		qp->av = parts->av;
-	}
-	if (mask & (IB_QP_AV | IB_QP_DEST_QPN))
-		qp->source_port = roce_udp_source_port(&qp->av,
-						       qp->ibqp.qp_num,
-						       qp->attr.dest_qp_num);
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC) {
-		qp->attr.max_rd_atomic = attr->max_rd_atomic;
-		roce_requester_set_asked_end(qp, parts->asked_end);
-	}
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-		roce_answer_set_resources(qp, parts->resources);
-	}
-}
-
-static void forget_everything(struct roce_qp *qp)
-{
-	roce_requester_reset(qp);
-	roce_responder_reset(qp);
-	roce_av_release(&qp->av);
-	set_default_attr(qp);
-	roce_requester_start(qp);
-	roce_responder_start(qp);
-}
-
-static void start_to_receive(struct roce_qp *qp)
-{
-	if (roce_qp_is_datagram(qp))
-		qp->mtu = ib_mtu_enum_to_int(roce_active_mtu(qp->dev));
-	roce_flow_start(qp);
-	roce_responder_start(qp);
-}
-
-/*
- * Both engines are claimed, so nobody looks at what changes, but for CNPs, which
- * go by the state alone: they must find a flow that has begun.
- */
-static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
-			int mask, enum ib_qp_state from, enum ib_qp_state to)
-{
-	trace_roce_qp_state(qp, from, to);
-	if (to == IB_QPS_RTR)
-		start_to_receive(qp);
-	if (from == IB_QPS_RTR && to == IB_QPS_RTS)
-		roce_requester_start(qp);
-	/* Pairs with the acquire in roce_qp_can_receive(). */
-	smp_store_release(&qp->state, to);
-	switch (to) {
-	case IB_QPS_RESET:
-		forget_everything(qp);
-		break;
-	case IB_QPS_RTS:
-		qp->requester.draining = false;
-		break;
-	case IB_QPS_SQD:
-		if (from == IB_QPS_RTS)
-			qp->requester.draining =
-				mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
-				attr->en_sqd_async_notify;
-		break;
-	default:
-		break;
-	}
-}
-
-static bool state_is(const struct roce_qp *qp, const struct ib_qp_attr *attr,
-		     int mask)
-{
-	return !(mask & IB_QP_CUR_STATE) ||
-	       attr->cur_qp_state == READ_ONCE(qp->state);
-}
-
-/**
- * roce_modify_qp() - the modify_qp verb
- * @ibqp: the QP
- * @attr: new values
- * @mask: which ones
- * @udata: of a program, or NULL
- *
- * IBA volume 1, 11.2.4.2. All or nothing: after an error nothing has changed.
- *
- * Return: 0, -EINVAL for a transition or an attribute that is not allowed in
- * it, -EOPNOTSUPP, -ENOMEM.
- */
-int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_udata *udata)
-{
-	struct roce_qp *qp = to_roce_qp(ibqp);
-	struct new_parts parts = {};
-	enum ib_qp_state from, to;
-	int err;
-
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
-	err = check_attr(qp, attr, mask);
-	if (err)
-		return err;
-	err = prepare_parts(attr, mask, &parts);
-	if (err) {
-		discard_parts(&parts);
-		return err;
-	}
-
-	mutex_lock(&qp->modify_lock);
-	roce_engine_claim(&qp->requester.engine);
-	roce_engine_claim(&qp->responder.engine);
-
-	from = READ_ONCE(qp->state);
-	to = mask & IB_QP_STATE ? attr->qp_state : from;
-	if (state_is(qp, attr, mask) &&
-	    ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
-		copy_attr(qp, attr, mask);
-		install_parts(qp, attr, mask, &parts);
-		if (mask & IB_QP_STATE)
-			enter_state(qp, attr, mask, from, to);
-	} else {
-		discard_parts(&parts);
-		err = -EINVAL;
-	}
-
-	roce_engine_release(&qp->responder.engine);
-	roce_engine_release(&qp->requester.engine);
-	mutex_unlock(&qp->modify_lock);
-
-	/* There may be something to send, to flush or to drain now. */
-	roce_engine_schedule(&qp->requester.engine);
-	roce_engine_schedule(&qp->responder.engine);
-	return err;
-}
-
-/**
- * roce_query_qp() - the query_qp verb
- * @ibqp: the QP
- * @attr: filled in
- * @mask: ignored, everything is told
- * @init: filled in
- *
- * Return: 0.
- */
-int roce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_qp_init_attr *init)
-{
-	struct roce_qp *qp = to_roce_qp(ibqp);
-
-	mutex_lock(&qp->modify_lock);
-	*attr = qp->attr;
-	attr->qp_state = READ_ONCE(qp->state);
-	attr->cur_qp_state = attr->qp_state;
-	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->cap = qp->cap;
-	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    roce_peek(qp->requester.completed) !=
-			    roce_peek(qp->requester.fetched);
-	if (attr->qp_state != IB_QPS_RESET && !roce_qp_is_datagram(qp)) {
-		attr->rq_psn = roce_peek(qp->responder.psn);
-		attr->sq_psn = roce_peek(qp->requester.psn);
-		attr->ah_attr = qp->av.attr;
-	}
-	mutex_unlock(&qp->modify_lock);
-
-	init->event_handler = ibqp->event_handler;
-	init->qp_context = ibqp->qp_context;
-	init->send_cq = ibqp->send_cq;
-	init->recv_cq = ibqp->recv_cq;
-	init->srq = ibqp->srq;
-	init->cap = qp->cap;
-	init->sq_sig_type = qp->signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
-	init->qp_type = ibqp->qp_type;
-	init->port_num = 1;
-	return 0;
-}
-
-static bool accepts_sends(const struct roce_qp *qp)
-{
-	switch (READ_ONCE(qp->state)) {
-	case IB_QPS_RESET:
-	case IB_QPS_INIT:
-	case IB_QPS_RTR:
-		return false;
-	default:
-		return true;
-	}
-}
-
-/* A program has filled its ring, and rings the doorbell. */
-static void run_doorbell(struct roce_qp *qp)
-{
-	local_bh_disable();
-	roce_engine_run(&qp->requester.engine);
-	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		roce_engine_run(&qp->responder.engine);
-	local_bh_enable();
-}
-
-/**
- * roce_post_send() - the post_send verb
- * @ibqp: the QP
- * @wr: list of work requests of a kernel consumer, NULL from a program
- * @bad_wr: set to the first one that was refused
- *
- * Any context if @wr is given, then nothing is sent before this returns; else
- * process context.
- *
- * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
- * the queue is full or there is no memory for it, -EOPNOTSUPP.
- */
-int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		   const struct ib_send_wr **bad_wr)
-{
-	struct roce_qp *qp = to_roce_qp(ibqp);
-	int err = 0;
-
-	if (roce_qp_is_user(qp)) {
-		if (!accepts_sends(qp))
-			return -EINVAL;
-		err = roce_requester_slots_alloc(qp);
-		if (!err)
-			run_doorbell(qp);
-		return err;
-	}
-
-	*bad_wr = wr;
-	if (!accepts_sends(qp))
-		return -EINVAL;
-	for (; wr; wr = wr->next) {
-		err = roce_request_post(qp, wr);
-		if (err) {
-			*bad_wr = wr;
-			break;
-		}
-	}
-	roce_engine_schedule(&qp->requester.engine);
-	return err;
+	roce_count(qp, rx_trains);
+	trace_roce_train_received(qp, skb, roce_run(skb)->offset,
+				  roce_run_packets(skb),
+				  roce_run(skb)->end - roce_run(skb)->offset);
+	if (!roce_engine_receive(engine, skb))
+		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
+			      ROCE_COUNTER_rx_dropped_inbox_full);
 }

@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The receive queue: receives on their way from the consumer to the responder,
- * and their completions on the way back. What is special about a queue that
- * several QPs share is in srq.c.
+ * The receive queue of a QP: receives on their way from the consumer to the
+ * responder, and their completions on the way back.
  */
+#include "counters.h"
+#include "cq.h"
+#include "engine.h"
 #include "qp.h"
-
-/**
- * roce_receive_take() - take the next receive out of a ring
- * @ring: of receives; the caller is its only consumer
- * @max_sges: of a receive in this ring
- * @receive: to be filled in, has room for as many
- *
- * Copies the receive, which a program may change at any time, once.
- *
- * Return: false if none was posted.
- */
-bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
-		       struct roce_receive *receive)
-{
-	const struct rxe_recv_wqe *shared;
-	u64 length = 0;
-	u32 i;
-
-	if (roce_ring_empty(ring))
-		return false;
-
-	shared = roce_ring_element(ring, 0);
-	receive->wr_id = READ_ONCE(shared->wr_id);
-	receive->sges = READ_ONCE(shared->dma.num_sge);
-	receive->valid = receive->sges <= max_sges;
-	if (receive->valid) {
-		roce_ring_copy(receive->sge, shared->dma.sge,
-			       receive->sges * sizeof(struct ib_sge));
-		for (i = 0; i < receive->sges; i++)
-			length += receive->sge[i].length;
-	}
-	receive->length = min_t(u64, length, ROCE_MAX_MESSAGE);
-	roce_ring_advance(ring);
-	return true;
-}
+#include "receive.h"
+#include "section.h"
+#include "srq.h"
 
 /**
  * roce_receive_fetch() - take the next receive for a QP
@@ -89,48 +59,6 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
 }
 
-static int post_receive(struct roce_ring *ring, u32 max_sges,
-			const struct ib_recv_wr *wr)
-{
-	struct rxe_recv_wqe *wqe;
-
-	if (wr->num_sge < 0 || wr->num_sge > max_sges)
-		return -EINVAL;
-	if (roce_ring_peer_full(ring))
-		return -ENOMEM;
-
-	wqe = roce_ring_peer_element(ring);
-	wqe->wr_id = wr->wr_id;
-	wqe->dma.num_sge = wr->num_sge;
-	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct ib_sge));
-	roce_ring_peer_advance(ring);
-	return 0;
-}
-
-/**
- * roce_receive_post() - put receives of a kernel consumer into a ring
- * @ring: of receives; the caller is its only producer
- * @max_sges: of a receive in this ring
- * @wr: list of receives
- * @bad_wr: set to the first one that was refused
- *
- * Any context.
- *
- * Return: 0, -EINVAL with too many sges, -ENOMEM if the queue is full.
- */
-int roce_receive_post(struct roce_ring *ring, u32 max_sges,
-		      const struct ib_recv_wr *wr,
-		      const struct ib_recv_wr **bad_wr)
-{
-	int err = 0;
-
-	for (; wr && !err; wr = wr->next) {
-		*bad_wr = wr;
-		err = post_receive(ring, max_sges, wr);
-	}
-	return err;
-}
-
 /**
  * roce_post_recv() - the post_recv verb, of kernel consumers
  * @ibqp: a program's QP does not come here, its library fills the ring itself
@@ -165,4 +93,81 @@ int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		roce_engine_schedule(&responder->engine);
 	return err;
+}
+
+/**
+ * roce_receive_add_idle() - do not poll the receive queue of a QP any more
+ * @qp: of a program, in the error state; its responder is owned by the caller
+ *
+ * From now on it is looked at when the program enters the kernel for the QP, or asks
+ * its CQ for an event.
+ */
+void roce_receive_add_idle(struct roce_qp *qp)
+{
+	struct roce_cq *cq = roce_recv_cq(qp);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (list_empty(&qp->responder.idle)) {
+		list_add_tail(&qp->responder.idle, &cq->idle_qps);
+		cq->idle_count++;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * roce_receive_remove_idle() - undo roce_receive_add_idle()
+ * @qp: idle or not; its responder is owned by the caller
+ *
+ * Sections that have begun may have found it before.
+ */
+void roce_receive_remove_idle(struct roce_qp *qp)
+{
+	struct roce_cq *cq = roce_recv_cq(qp);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!list_empty(&qp->responder.idle)) {
+		list_del_init(&qp->responder.idle);
+		cq->idle_count--;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* The first one goes to the end of the list. */
+static struct roce_qp *next_idle(struct roce_cq *cq)
+{
+	struct roce_qp *qp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	qp = list_first_entry_or_null(&cq->idle_qps, struct roce_qp,
+				      responder.idle);
+	if (qp)
+		list_move_tail(&qp->responder.idle, &cq->idle_qps);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return qp;
+}
+
+/**
+ * roce_receive_look() - flush what was posted to QPs that are not polled any more
+ * @cq: of a program: the CQ of their receives
+ *
+ * Process context.
+ */
+void roce_receive_look(struct roce_cq *cq)
+{
+	u32 left = READ_ONCE(cq->idle_count);
+	struct roce_qp *qp;
+
+	while (left--) {
+		local_bh_disable();
+		roce_section_enter();
+		qp = next_idle(cq);
+		if (qp)
+			roce_engine_run(&qp->responder.engine);
+		roce_section_leave();
+		local_bh_enable();
+		cond_resched();
+	}
 }

@@ -10,12 +10,24 @@
 #include <linux/netfilter_ipv6.h>
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "codec.h"
+#include "compat.h"
+#include "congestion.h"
+#include "counters.h"
+#include "device.h"
+#include "mcast.h"
 #include "qp.h"
-#include "trace.h"
+#include "recv.h"
+#include "roce_opcode.h"
+#include "roce_wire.h"
+#include "run.h"
+#include "section.h"
 
 /**
  * struct roce_net - what a namespace needs to receive RoCE packets
@@ -32,75 +44,56 @@ struct roce_net {
 static unsigned int roce_net_id;
 static DEFINE_MUTEX(net_lock);
 
-/**
- * roce_received_addresses() - where a datagram came from and went to
- * @skb: its network header is set
- * @source: set, IPv4 as ::ffff:a.b.c.d
- * @destination: set, likewise
- */
-void roce_received_addresses(const struct sk_buff *skb, struct in6_addr *source,
-			     struct in6_addr *destination)
-{
-	if (roce_is_ipv6(skb)) {
-		*source = ipv6_hdr(skb)->saddr;
-		*destination = ipv6_hdr(skb)->daddr;
-		return;
-	}
-	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
-	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
-}
-
-static struct roce_device *find_device(struct net *net, const struct sk_buff *skb)
+static struct roce_device *find_device(struct net *net,
+				       struct net_device *netdev,
+				       const struct sk_buff *skb)
 {
 	struct in6_addr source, destination;
 
-	roce_received_addresses(skb, &source, &destination);
-	return roce_device_find_by_address(net, &destination);
+	roce_run_addresses(skb, &source, &destination);
+	return roce_devices_find_by_address(net, netdev, &destination);
 }
 
 /* QPNs are unique on the host, but for those that every port has. */
-static struct roce_qp *find_qp(struct net *net, const struct sk_buff *skb, u32 qpn)
+static struct roce_qp *find_qp(struct net *net, struct net_device *netdev,
+			       const struct sk_buff *skb, u32 qpn)
 {
 	struct roce_device *dev;
 	struct roce_qp *qp;
 
 	if (qpn == ROCE_QPN_GSI) {
-		dev = find_device(net, skb);
+		dev = find_device(net, netdev, skb);
 		return dev ? rcu_dereference(dev->gsi_qp) : NULL;
 	}
 	qp = roce_qp_find(qpn);
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
 
-/* All packets that are left of the run */
-static void drop(struct net *net, struct sk_buff *skb, enum roce_counter why)
+/*
+ * Whose counter tells of packets for nobody: anybody can send them, so it is not
+ * searched for by address. What this host sends to itself comes through lo.
+ */
+static struct roce_device *find_counting_device(struct net *net,
+						struct net_device *netdev,
+						const struct sk_buff *skb)
 {
-	struct roce_device *dev = find_device(net, skb);
+	struct roce_device *dev = roce_devices_find_by_netdev(netdev);
+
+	if (!dev && netdev->flags & IFF_LOOPBACK)
+		dev = find_device(net, netdev, skb);
+	return dev;
+}
+
+/* All packets that are left of the run */
+static void drop_run(struct net *net, struct net_device *netdev,
+		     struct sk_buff *skb, enum roce_counter why)
+{
+	struct roce_device *dev = find_counting_device(net, netdev, skb);
 
 	if (dev)
 		roce_drop_run(dev, dev->counters, skb, why);
 	else
 		kfree_skb(skb);
-}
-
-/**
- * roce_receive_run() - give a run of packets to a QP
- * @qp: found in this RCU read section
- * @engine: the half of it that the packets are for
- * @skb: with the run in its control block; consumed
- *
- * Softirq context.
- */
-void roce_receive_run(struct roce_qp *qp, struct roce_engine *engine,
-		      struct sk_buff *skb)
-{
-	roce_count(qp, rx_trains);
-	trace_roce_train_received(qp, skb, roce_run(skb)->offset,
-				  roce_run_packets(skb),
-				  roce_run(skb)->end - roce_run(skb)->offset);
-	if (!roce_engine_receive(engine, skb))
-		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
-			      ROCE_COUNTER_rx_dropped_inbox_full);
 }
 
 /* What takes the packets of a run */
@@ -121,10 +114,10 @@ static void give_run(struct roce_qp *qp, struct sk_buff *skb,
 {
 	switch (consumer) {
 	case RESPONDER:
-		roce_receive_run(qp, &qp->responder.engine, skb);
+		roce_qp_receive(qp, &qp->responder.engine, skb);
 		break;
 	case COMPLETER:
-		roce_receive_run(qp, &qp->requester.engine, skb);
+		roce_qp_receive(qp, &qp->requester.engine, skb);
 		break;
 	case REACTION_POINT:
 		roce_cnp_receive(qp, skb);
@@ -142,30 +135,25 @@ static void distribute_run(struct net *net, struct net_device *netdev,
 		roce_mcast_receive(net, netdev, skb);
 		return;
 	}
-	qp = find_qp(net, skb, target->qpn);
+	qp = find_qp(net, netdev, skb, target->qpn);
 	if (qp)
 		give_run(qp, skb, target->consumer);
 	else
-		drop(net, skb, ROCE_COUNTER_rx_dropped_no_qp);
+		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
 /* Of the packet that @run is at; false if it is not whole */
 static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 			struct target *target)
 {
-	const struct roce_bth *bth;
-	const struct sk_buff *part;
-	struct roce_bth buffer;
-	u32 offset;
+	struct roce_bth bth;
 
-	part = roce_run_part(skb, run, sizeof(buffer), &offset);
-	bth = skb_header_pointer(part, offset, sizeof(buffer), &buffer);
-	if (!bth)
+	if (!roce_run_look(skb, run, &bth))
 		return false;
-	target->qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
-	if (bth->opcode == ROCE_OPCODE_CNP)
+	target->qpn = roce_bth_qpn(&bth);
+	if (bth.opcode == ROCE_OPCODE_CNP)
 		target->consumer = REACTION_POINT;
-	else if (roce_opcode_info(bth->opcode)->flags & ROCE_IS_RESPONSE)
+	else if (roce_opcode_info(bth.opcode)->flags & ROCE_IS_RESPONSE)
 		target->consumer = COMPLETER;
 	else
 		target->consumer = RESPONDER;
@@ -179,16 +167,11 @@ static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 static bool find_next_run(const struct sk_buff *skb, struct roce_run *next,
 			  const struct target *target, struct target *next_target)
 {
-	for (;;) {
-		next->offset += next->segment;
-		next->index++;
-		if (next->offset >= next->end ||
-		    !read_target(skb, next, next_target))
-			return false;
+	while (roce_run_skip(skb, next) && read_target(skb, next, next_target))
 		if (next_target->qpn != target->qpn ||
 		    next_target->consumer != target->consumer)
 			return true;
-	}
+	return false;
 }
 
 /* The run of @skb ends where @next begins, which is that of what is returned. */
@@ -224,7 +207,7 @@ static void detach_from_stack(struct sk_buff *skb)
 }
 
 /**
- * roce_receive() - take a datagram that was sent to UDP port 4791
+ * roce_recv() - take a datagram that was sent to UDP port 4791
  * @net: namespace in which it arrived
  * @skb: consumed; network and transport header are set, data is at the latter
  *
@@ -233,9 +216,9 @@ static void detach_from_stack(struct sk_buff *skb)
  * each other for the same half of the same QP is a run, and goes there in one
  * piece.
  *
- * Softirq context, RCU read side.
+ * Softirq context, in a section.
  */
-void roce_receive(struct net *net, struct sk_buff *skb)
+void roce_recv(struct net *net, struct sk_buff *skb)
 {
 	struct net_device *netdev = skb->dev;
 	struct roce_run *run = roce_run(skb);
@@ -246,12 +229,12 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 					     skb->len);
 	run->congestion = is_marked(skb);
 	if (!roce_is_ipv6(skb) && ip_hdr(skb)->ihl != 5) {
-		drop(net, skb, ROCE_COUNTER_rx_dropped_header);
+		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}
 	if (run->segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
 	    !read_target(skb, run, &target)) {
-		drop(net, skb, ROCE_COUNTER_rx_dropped_length);
+		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
 	}
 	detach_from_stack(skb);
@@ -260,7 +243,7 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 		struct sk_buff *rest = split_run(skb, &next);
 
 		if (!rest) {
-			drop(net, skb, ROCE_COUNTER_rx_dropped_no_memory);
+			drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_no_memory);
 			return;
 		}
 		distribute_run(net, netdev, skb, &target);
@@ -270,57 +253,102 @@ void roce_receive(struct net *net, struct sk_buff *skb)
 	distribute_run(net, netdev, skb, &target);
 }
 
+/* The netdev of a VRF through which an sk_buff came, whose dev is the VRF; else 0 */
+static int netdev_in_vrf(struct sk_buff *skb)
+{
+	return roce_is_ipv6(skb) ? inet6_sdif(skb) : inet_sdif(skb);
+}
+
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
-	roce_receive(sock_net(sk), skb);
+	int index = netdev_in_vrf(skb);
+
+	if (index)
+		skb->dev = dev_get_by_index_rcu(sock_net(sk), index) ?: skb->dev;
+	roce_section_enter();
+	roce_recv(sock_net(sk), skb);
+	roce_section_leave();
 	return 0;
 }
 
 /*
  * UDP cuts a GSO datagram before it gives it to a tunnel's receive function,
- * unless the sk_buff says that a tunnel made it. This hook is behind the
- * firewall, which has seen the train as the one datagram that it is.
+ * unless the sk_buff says that a tunnel made it. This is behind the firewall, which
+ * has seen the train as the one datagram that it is.
  */
-static unsigned int keep_train_whole(void *priv, struct sk_buff *skb,
-				     const struct nf_hook_state *state)
+static void keep_train_whole(struct sk_buff *skb)
 {
-	u32 offset = state->pf == NFPROTO_IPV6 ? sizeof(struct ipv6hdr) :
-						 ip_hdrlen(skb);
-	const struct udphdr *udp;
-	struct udphdr buffer;
-	u8 protocol;
-
-	if (!skb_is_gso(skb) || !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4))
-		return NF_ACCEPT;
-	protocol = state->pf == NFPROTO_IPV6 ? ipv6_hdr(skb)->nexthdr :
-					       ip_hdr(skb)->protocol;
-	udp = skb_header_pointer(skb, skb_network_offset(skb) + offset,
-				 sizeof(buffer), &buffer);
-	if (protocol != IPPROTO_UDP || !udp ||
-	    udp->dest != htons(ROCE_UDP_PORT))
-		return NF_ACCEPT;
-
 	/* The shared info may belong to a packet socket's clone as well. */
 	if (!skb_unclone(skb, GFP_ATOMIC))
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
+}
+
+/*
+ * UDP finds no unbound socket for what came through a VRF, unless the sysctl
+ * udp_l3mdev_accept says so. It does not search if the sk_buff names the socket, which
+ * needs no reference in this RCU read section.
+ */
+static void name_socket(struct net *net, struct sk_buff *skb)
+{
+	const struct roce_net *rn = net_generic(net, roce_net_id);
+	const struct socket *socket = roce_is_ipv6(skb) ? rn->socket6 : rn->socket4;
+	struct sock *sk = socket ? READ_ONCE(socket->sk) : NULL;
+
+	if (!sk || skb->sk)
+		return;
+	skb->sk = sk;
+	skb->destructor = sock_pfree;
+}
+
+static bool is_train(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) && skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+}
+
+/* Whether it has the UDP port, and no header between IP and UDP */
+static bool is_for_us(const struct sk_buff *skb)
+{
+	bool ipv6 = roce_is_ipv6(skb);
+	u8 protocol = ipv6 ? ipv6_hdr(skb)->nexthdr : ip_hdr(skb)->protocol;
+	u32 offset = ipv6 ? sizeof(struct ipv6hdr) : ip_hdrlen(skb);
+	const struct udphdr *udp;
+	struct udphdr buffer;
+
+	udp = skb_header_pointer(skb, skb_network_offset(skb) + offset,
+				 sizeof(buffer), &buffer);
+	return protocol == IPPROTO_UDP && udp &&
+	       udp->dest == htons(ROCE_UDP_PORT);
+}
+
+static unsigned int prepare_for_udp(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	bool train = is_train(skb), vrf = netdev_in_vrf(skb);
+
+	if (!(train || vrf) || !is_for_us(skb))
+		return NF_ACCEPT;
+	if (train)
+		keep_train_whole(skb);
+	if (vrf)
+		name_socket(state->net, skb);
 	return NF_ACCEPT;
 }
 
-static const struct nf_hook_ops train_hooks[] = {
+static const struct nf_hook_ops input_hooks[] = {
 	{
-		.hook = keep_train_whole,
+		.hook = prepare_for_udp,
 		.pf = NFPROTO_IPV4,
 		.hooknum = NF_INET_LOCAL_IN,
 		.priority = INT_MAX,
 	}, {
-		.hook = keep_train_whole,
+		.hook = prepare_for_udp,
 		.pf = NFPROTO_IPV6,
 		.hooknum = NF_INET_LOCAL_IN,
 		.priority = INT_MAX,
 	},
 };
 
-static int open_socket(struct net *net, u8 family, struct socket **socket)
+static int open_tunnel(struct net *net, u8 family, struct socket **socket)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
@@ -352,15 +380,15 @@ static int open_namespace(struct net *net, struct roce_net *rn)
 {
 	int err;
 
-	err = open_socket(net, AF_INET, &rn->socket4);
+	err = open_tunnel(net, AF_INET, &rn->socket4);
 	if (err)
 		return err;
-	err = open_socket(net, AF_INET6, &rn->socket6);
+	err = open_tunnel(net, AF_INET6, &rn->socket6);
 	if (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
 		rn->socket6 = NULL;
 	else if (err)
 		goto close4;
-	err = nf_register_net_hooks(net, train_hooks, ARRAY_SIZE(train_hooks));
+	err = nf_register_net_hooks(net, input_hooks, ARRAY_SIZE(input_hooks));
 	if (err)
 		goto close6;
 	return 0;
@@ -374,13 +402,13 @@ close4:
 
 static void close_namespace(struct net *net, struct roce_net *rn)
 {
-	nf_unregister_net_hooks(net, train_hooks, ARRAY_SIZE(train_hooks));
+	nf_unregister_net_hooks(net, input_hooks, ARRAY_SIZE(input_hooks));
 	close_socket(rn->socket6);
 	close_socket(rn->socket4);
 }
 
 /**
- * roce_receive_open() - receive in a namespace, as long as a device is there
+ * roce_recv_open() - receive in a namespace, as long as a device is there
  * @net: the namespace
  *
  * Process context.
@@ -388,7 +416,7 @@ static void close_namespace(struct net *net, struct roce_net *rn)
  * Return: 0, -EADDRINUSE if UDP port 4791 belongs to somebody else, or another
  * negative errno.
  */
-int roce_receive_open(struct net *net)
+int roce_recv_open(struct net *net)
 {
 	struct roce_net *rn = net_generic(net, roce_net_id);
 	int err = 0;
@@ -403,10 +431,10 @@ int roce_receive_open(struct net *net)
 }
 
 /**
- * roce_receive_close() - undo roce_receive_open()
+ * roce_recv_close() - undo roce_recv_open()
  * @net: the namespace
  */
-void roce_receive_close(struct net *net)
+void roce_recv_close(struct net *net)
 {
 	struct roce_net *rn = net_generic(net, roce_net_id);
 
@@ -422,17 +450,17 @@ static struct pernet_operations roce_net_ops = {
 };
 
 /**
- * roce_receive_init() - let each namespace have sockets
+ * roce_recv_init() - let each namespace have sockets
  *
  * Return: 0 or a negative errno.
  */
-int roce_receive_init(void)
+int roce_recv_init(void)
 {
 	return register_pernet_subsys(&roce_net_ops);
 }
 
-/** roce_receive_exit() - undo roce_receive_init() */
-void roce_receive_exit(void)
+/** roce_recv_exit() - undo roce_recv_init() */
+void roce_recv_exit(void)
 {
 	unregister_pernet_subsys(&roce_net_ops);
 }

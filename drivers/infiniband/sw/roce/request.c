@@ -3,7 +3,18 @@
  * The send queue: work requests on their way from the consumer to the
  * requester, and their completions on the way back.
  */
+#include "ah.h"
+#include "compat.h"
+#include "counters.h"
+#include "cq.h"
+#include "mr.h"
 #include "qp.h"
+#include "request.h"
+#include "ring.h"
+#include "roce.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "wr.h"
 
 #define USER_SEND_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | \
 			 IB_SEND_SOLICITED | IB_SEND_INLINE)
@@ -88,34 +99,13 @@ u32 roce_requests_waiting(const struct roce_qp *qp)
 	return used > in_work ? used - in_work : 0;
 }
 
-static bool opcode_is_allowed(const struct roce_qp *qp, enum ib_wr_opcode opcode)
+static bool is_allowed(const struct roce_qp *qp, const struct roce_wr_info *info)
 {
-	/* Not all kernels have them, so they are no cases. */
-	if (opcode == IB_WR_FLUSH)
-		return ROCE_COMPAT_HAS_FLUSH && roce_qp_is_reliable(qp);
-	if (opcode == IB_WR_ATOMIC_WRITE)
-		return roce_qp_is_reliable(qp);
-	switch (opcode) {
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-		return true;
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_LOCAL_INV:
-		return !roce_qp_is_datagram(qp);
-	case IB_WR_RDMA_READ:
-	case IB_WR_SEND_WITH_INV:
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return roce_qp_is_reliable(qp);
-	/* Programs have windows, kernel consumers have fast registration. */
-	case IB_WR_BIND_MW:
-		return !roce_qp_is_datagram(qp) && roce_qp_is_user(qp);
-	case IB_WR_REG_MR:
-		return !roce_qp_is_datagram(qp) && !roce_qp_is_user(qp);
-	default:
-		return false;
-	}
+	u32 consumer = roce_qp_is_user(qp) ? ROCE_WR_PROGRAM : ROCE_WR_KERNEL;
+	u32 service = roce_qp_is_datagram(qp) ? ROCE_WR_UD :
+		      roce_qp_is_reliable(qp) ? ROCE_WR_RC : ROCE_WR_UC;
+
+	return info->flags & consumer && info->flags & service;
 }
 
 static u64 sge_length(const struct ib_sge *sge, u32 sges)
@@ -278,13 +268,12 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 static enum ib_wc_status check_request(const struct roce_qp *qp,
 				       const struct roce_request *request)
 {
-	if (!opcode_is_allowed(qp, request->opcode))
+	if (!is_allowed(qp, request->info))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (roce_request_has_response(request) && !qp->attr.max_rd_atomic)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (request->flags & IB_SEND_INLINE &&
-	    (request->opcode == IB_WR_RDMA_READ ||
-	     roce_request_is_atomic(request)))
+	    request->info->flags & ROCE_WR_NOT_INLINE)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (request->opcode == IB_WR_ATOMIC_WRITE &&
 	    request->length != sizeof(u64))
@@ -323,6 +312,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 		request->length = 0;
 		request->status = copy_wqe(qp, wqe, request);
 	}
+	request->info = roce_wr_info(request->opcode);
 	if (request->status == IB_WC_SUCCESS)
 		request->status = check_request(qp, request);
 	/* Memory may be larger than what an atomic brings back. */
@@ -418,8 +408,7 @@ static int copy_work_request(const struct roce_qp *qp,
 {
 	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_send_sge)
 		return -EINVAL;
-	/* There is no work request of the kernel's for a FLUSH. */
-	if (!opcode_is_allowed(qp, wr->opcode) || wr->opcode == IB_WR_FLUSH)
+	if (!is_allowed(qp, roce_wr_info(wr->opcode)))
 		return -EOPNOTSUPP;
 
 	request->wr_id = wr->wr_id;
@@ -468,33 +457,6 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 	return err;
 }
 
-static enum ib_wc_opcode completion_opcode(enum ib_wr_opcode opcode)
-{
-	if (opcode == IB_WR_FLUSH)
-		return IB_WC_FLUSH;
-	if (opcode == IB_WR_ATOMIC_WRITE)
-		return IB_WC_ATOMIC_WRITE;
-	switch (opcode) {
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return IB_WC_RDMA_WRITE;
-	case IB_WR_RDMA_READ:
-		return IB_WC_RDMA_READ;
-	case IB_WR_LOCAL_INV:
-		return IB_WC_LOCAL_INV;
-	case IB_WR_REG_MR:
-		return IB_WC_REG_MR;
-	case IB_WR_BIND_MW:
-		return IB_WC_BIND_MW;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-		return IB_WC_COMP_SWAP;
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return IB_WC_FETCH_ADD;
-	default:
-		return IB_WC_SEND;
-	}
-}
-
 static void count_error(struct roce_qp *qp, enum ib_wc_status status)
 {
 	switch (status) {
@@ -536,7 +498,7 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 	struct ib_wc wc = {
 		.wr_id = request->wr_id,
 		.status = status,
-		.opcode = completion_opcode(request->opcode),
+		.opcode = request->info->completion,
 		.byte_len = request->length,
 		.qp = &qp->ibqp,
 		.port_num = 1,
@@ -555,4 +517,24 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 		return;
 	if (!roce_cq_post(roce_send_cq(qp), &wc, status != IB_WC_SUCCESS))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+/**
+ * roce_request_fail() - the oldest request failed
+ * @qp: its requester is owned by the caller, with a request outstanding
+ * @status: why
+ *
+ * The rest is flushed soon: of an RC QP, which goes to the error state, or of the
+ * send queue of an unreliable QP alone (IBA volume 1, 10.3.1).
+ */
+void roce_request_fail(struct roce_qp *qp, enum ib_wc_status status)
+{
+	if (roce_qp_is_reliable(qp)) {
+		roce_request_complete(qp, status);
+		roce_qp_set_error(qp, IB_QPS_ERR);
+		return;
+	}
+	/* A program may bring it back to RTS as soon as it sees the error. */
+	roce_qp_set_error(qp, IB_QPS_SQE);
+	roce_request_complete(qp, status);
 }

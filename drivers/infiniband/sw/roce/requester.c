@@ -21,9 +21,29 @@
  * piece is asked for in one piece again, or its rest is: a responder knows a
  * duplicate by its lying within a request that it has executed.
  */
+#include "answer.h"
+#include "compat.h"
+#include "congestion.h"
+#include "counters.h"
+#include "engine.h"
+#include "packet.h"
 #include "qp.h"
+#include "repair.h"
+#include "request.h"
+#include "request_packet.h"
+#include "requester.h"
+#include "ring.h"
+#include "roce_opcode.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "scoreboard.h"
+#include "send.h"
+#include "sge.h"
+#include "train.h"
+#include "wr.h"
+#include "xmit.h"
 
-/* Acknowledgments that are asked for in a window, at least */
+/* Acknowledgments that are asked for in a near window, at least */
 #define ACK_REQUESTS		4
 
 /*
@@ -36,44 +56,15 @@
 /* A round trip through a data centre; a longer one is not to be lengthened by much. */
 #define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
 
-/* Requests that are flushed before softirq does something else */
+/* Requests that are flushed at a time, and what one of them counts for as work */
 #define FLUSH_BUDGET		64
+#define FLUSH_COST		256
 
-/* The sub-opcodes of one work request, by the place of a packet in the message */
-struct operation {
-	u8 first, middle, last, only;
-};
-
-static const struct operation operations[] = {
-	[IB_WR_SEND] = {
-		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
-		ROCE_SEND_LAST, ROCE_SEND_ONLY
-	},
-	[IB_WR_SEND_WITH_IMM] = {
-		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
-		ROCE_SEND_LAST_IMMEDIATE, ROCE_SEND_ONLY_IMMEDIATE
-	},
-	[IB_WR_SEND_WITH_INV] = {
-		ROCE_SEND_FIRST, ROCE_SEND_MIDDLE,
-		ROCE_SEND_LAST_INVALIDATE, ROCE_SEND_ONLY_INVALIDATE
-	},
-	[IB_WR_RDMA_WRITE] = {
-		ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
-		ROCE_WRITE_LAST, ROCE_WRITE_ONLY
-	},
-	[IB_WR_RDMA_WRITE_WITH_IMM] = {
-		ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
-		ROCE_WRITE_LAST_IMMEDIATE, ROCE_WRITE_ONLY_IMMEDIATE
-	},
-	[IB_WR_RDMA_READ] = {
-		ROCE_READ_REQUEST, ROCE_READ_REQUEST,
-		ROCE_READ_REQUEST, ROCE_READ_REQUEST
-	},
-	[IB_WR_ATOMIC_CMP_AND_SWP] = { .only = ROCE_COMPARE_SWAP },
-	[IB_WR_ATOMIC_FETCH_AND_ADD] = { .only = ROCE_FETCH_ADD },
-	[IB_WR_FLUSH] = { .only = ROCE_FLUSH },
-	[IB_WR_ATOMIC_WRITE] = { .only = ROCE_ATOMIC_WRITE },
-};
+/*
+ * Requests that may wait to be completed when a local operation is executed: one
+ * acknowledgment completes them all. Others are bounded by the window.
+ */
+#define MAX_UNCOMPLETED		512
 
 static u32 packet_index(const struct roce_requester *requester,
 			const struct roce_request *request)
@@ -100,21 +91,6 @@ static bool sent_before(const struct roce_requester *requester)
 	return requester->psn != requester->limit_psn;
 }
 
-/* One past the last response that was asked for together with that of @psn */
-static u32 end_asked_for(struct roce_requester *requester, u32 psn)
-{
-	u32 n = requester->asked, end = requester->limit_psn;
-
-	while (n-- && roce_psn_diff(*roce_asked_end(requester, n), psn) > 0)
-		end = *roce_asked_end(requester, n);
-	return end;
-}
-
-static bool is_read(const struct roce_request *request)
-{
-	return request->opcode == IB_WR_RDMA_READ;
-}
-
 /* How many responses of the READ at the cursor to ask for now, 0 for none */
 static u32 responses_to_ask_for(struct roce_requester *requester,
 				const struct roce_request *request)
@@ -124,7 +100,8 @@ static u32 responses_to_ask_for(struct roce_requester *requester,
 	u32 packets;
 
 	if (sent_before(requester)) {
-		packets = roce_psn_add(end_asked_for(requester, requester->psn),
+		packets = roce_psn_add(roce_asked_together(requester,
+							   requester->psn),
 				       -requester->psn);
 		return in_use && packets > room ? 0 : packets;
 	}
@@ -139,7 +116,8 @@ static u32 responses_to_ask_for(struct roce_requester *requester,
 static u32 psns_to_take(struct roce_requester *requester,
 			const struct roce_request *request)
 {
-	return is_read(request) ? responses_to_ask_for(requester, request) : 1;
+	return roce_request_is_read(request) ?
+	       responses_to_ask_for(requester, request) : 1;
 }
 
 static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
@@ -160,10 +138,32 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 		requester->limit_psn = requester->psn;
 }
 
+/* After going back: what the peer has got meanwhile is not sent again. */
+static bool has_arrived(const struct roce_requester *requester, u32 psn)
+{
+	return requester->board && requester->board->gaps &&
+	       roce_scoreboard_has(requester->board, psn);
+}
+
+static void skip_what_has_arrived(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	while (sent_before(requester) && has_arrived(requester, requester->psn)) {
+		const struct roce_request *request = request_at_cursor(qp);
+		u32 psn = requester->psn;
+
+		if (roce_request_is_local(request))
+			return;
+		move_cursor(qp, request, !roce_request_is_read(request) ? 1 :
+			    roce_psn_add(roce_asked_together(requester, psn), -psn));
+	}
+}
+
 /* Fewer packets if they have to wait: the acknowledgment must not be late. */
 static u32 ack_request_interval(const struct roce_qp *qp)
 {
-	u32 packets = qp->requester.window / ACK_REQUESTS;
+	u32 packets = min(qp->requester.window, ROCE_NEAR_WINDOW) / ACK_REQUESTS;
 
 	if (!roce_flow_is_limited(&qp->flow) &&
 	    !qp->requester.engine.turn.waited)
@@ -171,93 +171,15 @@ static u32 ack_request_interval(const struct roce_qp *qp)
 	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }
 
-static u8 packet_opcode(const struct roce_qp *qp,
-			const struct roce_request *request, bool first, bool last)
+/* How many that need not ask for an acknowledgment may be sent before one that does */
+static u32 packets_until_ack_request(const struct roce_qp *qp)
 {
-	const struct operation *operation = &operations[request->opcode];
-
-	return roce_qp_service(qp) | (first && last ? operation->only :
-				      first ? operation->first :
-				      last ? operation->last :
-				      operation->middle);
-}
-
-static void address_datagram(const struct roce_qp *qp,
-			     const struct roce_request *request,
-			     struct roce_packet *packet)
-{
-	packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
-	/* A Q_Key with the top bit set stands for the QP's own. */
-	packet->qkey = request->remote_qkey & BIT(31) ? qp->attr.qkey :
-							request->remote_qkey;
-	packet->source_qpn = qp->ibqp.qp_num;
-}
-
-/* @psns: that it takes */
-static void describe_packet(struct roce_qp *qp,
-			    const struct roce_request *request, u32 psns,
-			    struct roce_packet *packet)
-{
-	struct roce_requester *requester = &qp->requester;
-	u32 index = packet_index(requester, request);
-	bool last = index == request->packets - 1;
+	const struct roce_requester *requester = &qp->requester;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
+	u32 interval = ack_request_interval(qp);
 
-	*packet = (struct roce_packet) {
-		.opcode = packet_opcode(qp, request, index == 0, last),
-		.psn = requester->psn,
-		.qpn = qp->attr.dest_qp_num,
-		.ack_request = roce_qp_is_reliable(qp) &&
-			       (last || is_read(request) ||
-				since_request >= ack_request_interval(qp)),
-		.solicited = last && request->flags & IB_SEND_SOLICITED &&
-			     !roce_request_has_response(request),
-		.immediate = request->immediate,
-		.invalidate = request->invalidate,
-		.flush = request->flush,
-		.va = request->remote_address,
-		.rkey = request->rkey,
-		.length = request->length,
-		.swap_add = request->swap_add,
-		.compare = request->compare,
-	};
-	packet->info = roce_opcode_info(packet->opcode);
-	if (packet->info->flags & ROCE_HAS_PAYLOAD)
-		packet->payload = min(request->length - index * qp->mtu, qp->mtu);
-	if (is_read(request)) {
-		packet->va += (u64)index * qp->mtu;
-		packet->length = min_t(u64, request->length - index * qp->mtu,
-				       (u64)psns * qp->mtu);
-	}
-	if (roce_qp_is_datagram(qp))
-		address_datagram(qp, request, packet);
-}
-
-static int append_payload(struct roce_qp *qp, const struct roce_request *request,
-			  u64 offset, u32 length, struct roce_train *train)
-{
-	struct roce_sge_walk walk = roce_request_walk(qp, request, offset,
-						      length, 0);
-
-	if (request->flags & IB_SEND_INLINE)
-		return roce_train_append(train, request->inline_data + offset,
-					 length);
-	return roce_sge_gather(&walk, train);
-}
-
-static int add_packet(struct roce_qp *qp, const struct roce_request *request,
-		      const struct roce_packet *packet, struct roce_train *train)
-{
-	u64 offset = (u64)packet_index(&qp->requester, request) * qp->mtu;
-	int err;
-
-	err = roce_train_begin_packet(train, packet) ?:
-	      append_payload(qp, request, offset, packet->payload, train) ?:
-	      roce_train_end_packet(train, packet);
-	if (err)
-		roce_train_cancel_packet(train);
-	return err;
+	return interval > since_request ? interval - since_request : 0;
 }
 
 static bool window_is_open(const struct roce_qp *qp)
@@ -280,6 +202,9 @@ static bool must_wait(struct roce_qp *qp, const struct roce_request *request)
 		return true;
 	if (sent_before(requester))
 		return false;
+	if (roce_request_is_local(request) &&
+	    requester->current_request - requester->completed >= MAX_UNCOMPLETED)
+		return true;
 	if (request->flags & IB_SEND_FENCE &&
 	    packet_index(requester, request) == 0 &&
 	    (requester->asked ||
@@ -293,7 +218,8 @@ static bool must_wait(struct roce_qp *qp, const struct roce_request *request)
 /* READs do not count against the rate, and so travel with their kind only. */
 static bool can_share_train(const struct roce_request *request, bool reads)
 {
-	return request->status == IB_WC_SUCCESS && is_read(request) == reads &&
+	return request->status == IB_WC_SUCCESS &&
+	       roce_request_is_read(request) == reads &&
 	       !roce_request_is_local(request);
 }
 
@@ -310,7 +236,7 @@ static bool wants_company(const struct roce_qp *qp,
 	u32 length = min(request->length, qp->mtu);
 	u32 waiting, train;
 
-	if (!roce_qp_is_reliable(qp) || is_read(request) ||
+	if (!roce_qp_is_reliable(qp) || roce_request_is_read(request) ||
 	    request->packets > 1 || sent_before(requester) ||
 	    requester->asked ||
 	    roce_in_flight(requester) * (PACKET_COST + length) < ENOUGH_IN_FLIGHT)
@@ -340,33 +266,64 @@ static bool waits_for_company(struct roce_qp *qp,
 	return true;
 }
 
+/* How many packets from the one at the cursor on differ in nothing but the PSN */
+static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_request *request,
+				const struct roce_packet *packet,
+				const struct roce_train *train)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 index = packet_index(requester, request), count;
+
+	if (index == 0 || index + 1 >= request->packets || packet->ack_request ||
+	    roce_request_is_read(request))
+		return 1;
+	count = min(request->packets - 1 - index,
+		    roce_train_capacity(train, roce_packet_size(packet)));
+	if (!roce_qp_is_reliable(qp))
+		return count;
+	/* Some of them may have arrived. */
+	if (sent_before(requester) && requester->board && requester->board->gaps)
+		return 1;
+	count = min(count, requester->window - roce_in_flight(requester));
+	return min(count, packets_until_ack_request(qp));
+}
+
 /*
- * Fill the train from the cursor on, with requests of READs or with other ones. The
- * packets may be of one message, or of several short ones.
+ * Fill the train from the cursor on, with requests of READs or with other ones, as the
+ * first one is. The packets may be of one message, or of several short ones.
  */
-static int fill_train(struct roce_qp *qp, bool reads, struct roce_train *train)
+static int fill_train(struct roce_qp *qp, struct roce_train *train)
 {
 	struct roce_requester *requester = &qp->requester;
-	struct roce_request *request;
+	struct roce_request *request = request_at_cursor(qp);
+	bool reads = roce_request_is_read(request);
 
 	while (window_is_open(qp) && (request = request_at_cursor(qp)) &&
+	       !has_arrived(requester, requester->psn) &&
 	       can_share_train(request, reads) && !must_wait(qp, request)) {
 		u32 psns = psns_to_take(requester, request);
+		u32 before = train->packets, count, added;
 		struct roce_packet packet;
 		int err;
 
-		describe_packet(qp, request, psns, &packet);
+		roce_request_describe(qp, request, requester->psn, psns, &packet);
+		if (!packet.ack_request && roce_qp_is_reliable(qp) &&
+		    !packets_until_ack_request(qp))
+			roce_request_ask_for_ack(qp, &packet);
 		if (!roce_train_fits(train, roce_packet_size(&packet)))
 			return 0;
-		err = add_packet(qp, request, &packet, train);
-		if (err == -EACCES)
+		count = count_requests_alike(qp, request, &packet, train);
+		err = roce_request_add_packets(qp, request, &packet, count, train);
+		if (err && err != -ENOMEM)
 			request->status = IB_WC_LOC_PROT_ERR;
+		/* Before an error some may be complete. */
+		added = train->packets - before;
+		if (added && packet.ack_request)
+			requester->ack_request_psn = packet.psn;
+		if (added)
+			move_cursor(qp, request, reads ? psns : added);
 		if (err)
 			return train->packets ? 0 : err;
-
-		if (packet.ack_request)
-			requester->ack_request_psn = packet.psn;
-		move_cursor(qp, request, psns);
 		/* The next datagram has a destination of its own. */
 		if (roce_qp_is_datagram(qp))
 			return 0;
@@ -420,17 +377,19 @@ void roce_requester_complete_local(struct roce_qp *qp)
 }
 
 /*
- * What was fetched, and up to @budget requests more: a program can post as fast as
- * this flushes. True if there may be others. Sending can go on behind it.
+ * Some of the requests, fetched or not. True if there may be others. Sending can go
+ * on behind the last of them.
  */
-static bool flush(struct roce_qp *qp, u32 budget)
+static bool flush_some(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
+	u32 budget = FLUSH_BUDGET;
 
-	while (requester->completed != requester->fetched)
+	roce_reorder_drop(&requester->reorder, qp);
+	while (budget && (requester->completed != requester->fetched ||
+			  roce_request_fetch(qp))) {
 		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
-	while (budget && roce_request_fetch(qp)) {
-		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
+		roce_engine_charge(FLUSH_COST);
 		budget--;
 	}
 	requester->current_request = requester->fetched;
@@ -440,31 +399,28 @@ static bool flush(struct roce_qp *qp, u32 budget)
 	requester->window_psn = requester->next_psn;
 	requester->asked = 0;
 	requester->stalls = 0;
+	roce_retransmit_forget_losses(qp);
 	return !budget;
 }
 
 /**
- * roce_requester_fail() - the oldest request failed
- * @qp: its requester is owned by the caller, with a request outstanding
- * @status: why
+ * roce_requester_flush() - flush what was posted to a send queue in error
+ * @qp: in the SQE state; its requester is owned by the caller
  *
- * The rest is flushed: of an RC QP, which goes to the error state, or of the
- * send queue of an unreliable QP alone (IBA volume 1, 10.3.1).
+ * Process context. When this returns, nothing is left that was posted before.
  */
-void roce_requester_fail(struct roce_qp *qp, enum ib_wc_status status)
+void roce_requester_flush(struct roce_qp *qp)
 {
-	if (roce_qp_is_reliable(qp)) {
-		roce_request_complete(qp, status);
-		roce_qp_set_error(qp, IB_QPS_ERR);
-		return;
-	}
-	/*
-	 * A program may bring it back to RTS as soon as it sees the error: it must
-	 * find the state, and what is posted by now has to be gone by then.
-	 */
-	roce_qp_set_error(qp, IB_QPS_SQE);
-	roce_request_complete(qp, status);
-	flush(qp, qp->requester.slot_mask + 1);
+	/* A program can post as fast as this flushes. */
+	u32 rounds = DIV_ROUND_UP(qp->requester.slot_mask + 1, FLUSH_BUDGET);
+	bool more;
+
+	do {
+		local_bh_disable();
+		more = flush_some(qp);
+		local_bh_enable();
+		cond_resched();
+	} while (more && rounds--);
 }
 
 /* Where the cursor is, and how far it ever was */
@@ -487,8 +443,8 @@ static struct place here(const struct roce_requester *requester)
 static u32 psn_behind(struct roce_requester *requester,
 		      const struct place *place, u32 psn)
 {
-	if (is_read(roce_request(requester, place->request_number)))
-		return end_asked_for(requester, psn);
+	if (roce_request_is_read(roce_request(requester, place->request_number)))
+		return roce_asked_together(requester, psn);
 	return roce_psn_add(psn, 1);
 }
 
@@ -515,12 +471,6 @@ static void return_to(struct roce_requester *requester,
 		requester->asked--;
 }
 
-static void stall(struct roce_qp *qp, int err)
-{
-	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
-	roce_requester_wait(qp, ROCE_STALL_NANOSECONDS);
-}
-
 static void count_retransmitted(struct roce_qp *qp, const struct place *place,
 				u32 packets)
 {
@@ -539,14 +489,18 @@ static void count_retransmitted(struct roce_qp *qp, const struct place *place,
  * sent before: the acknowledgment may be that of the first copy.
  */
 static void begin_round_trip(struct roce_requester *requester,
-			     const struct roce_train *train,
-			     const struct place *place, u64 now)
+			     const struct roce_xmit *xmit,
+			     const struct place *place)
 {
-	if (requester->timed_at || place->psn != place->limit_psn ||
+	if (requester->timed_at ||
+	    place->psn != place->limit_psn ||
 	    roce_psn_diff(requester->ack_request_psn, place->psn) < 0)
 		return;
 	requester->timed_psn = requester->ack_request_psn;
-	requester->timed_at = max(now, train->departure);
+	requester->timed_unacked = requester->unacked_psn;
+	requester->timed_data = xmit->sent_at;
+	requester->timed_at = max(xmit->sent_at ?: ktime_get_ns(),
+				  xmit->train.departure);
 }
 
 /* Unreliable messages are over when they are sent. */
@@ -562,24 +516,17 @@ static void complete_sent(struct roce_qp *qp)
 }
 
 /*
- * Hand a train that begins at @place to the network. A netdev that takes no more
+ * A train that begins at @place was handed to the network. A netdev that takes no more
  * is no loss: the cursor goes back to what did not leave, and the engine waits.
  * If that lasts too long, an unreliable QP loses the train, and for a reliable
  * one the acknowledgment is late.
  */
-static bool send_train(struct roce_qp *qp, struct roce_av *av,
-		       struct roce_train *train, const struct place *place)
+static bool settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
+			    const struct place *place, int err)
 {
-	bool timed = train->data && roce_flow_wants_rtt(&qp->flow);
+	u32 packets = err == -EAGAIN ? xmit->train.sent : xmit->train.packets;
 	struct roce_requester *requester = &qp->requester;
-	u64 now = timed ? ktime_get_ns() : 0;
-	u32 packets = train->packets;
-	int err;
 
-	roce_engine_charge(&requester->engine, train->skb->len);
-	err = roce_flow_send(qp, ROCE_REQUESTER, av, train);
-	if (err == -EAGAIN)
-		packets = train->sent;
 	if (packets && requester->stalls) {
 		requester->stalls = 0;
 		roce_retransmit_expect_progress(qp);
@@ -589,59 +536,50 @@ static bool send_train(struct roce_qp *qp, struct roce_av *av,
 			       roce_qp_is_reliable(qp))) {
 		return_to(requester, place, packets);
 		complete_sent(qp);
-		stall(qp, err);
+		roce_requester_stall(qp, err);
 		return false;
 	}
 	if (err == -EAGAIN)
 		roce_count(qp, tx_dropped_queue_full);
 	requester->stalls = 0;
 	requester->company_awaited = false;
-	if (timed)
-		begin_round_trip(requester, train, place, now);
+	begin_round_trip(requester, xmit, place);
 	complete_sent(qp);
 	return true;
 }
 
 static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
-	u32 psns = psns_to_take(&qp->requester, request);
 	const struct place place = here(&qp->requester);
 	struct roce_av *av = request_av(qp, request);
-	bool reads = is_read(request);
-	u64 wait = reads ? 0 : roce_flow_wait(qp, &qp->flow, ROCE_REQUESTER);
-	struct roce_packet packet;
-	struct roce_train train;
+	struct roce_xmit xmit = {
+		.half = ROCE_REQUESTER,
+		.engine = &qp->requester.engine,
+		.av = av,
+		.data = !roce_qp_is_datagram(qp) && !roce_request_is_read(request),
+		.build = fill_train,
+	};
 	int err;
 
 	if (!av) {
 		request->status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
-	if (wait)
-		roce_requester_wait(qp, wait);
-	if (wait || !roce_egress_take_turn(qp, &qp->requester.engine)) {
-		/* The netdev is not what it waits for now. */
-		qp->requester.stalls = 0;
+	xmit.source_port = source_port(qp, av, request);
+	err = roce_xmit(qp, &xmit);
+	if (xmit.built)
+		return settle_messages(qp, &xmit, &place, err);
+	switch (err) {
+	case -EBUSY:
+		roce_requester_wait_for_turn(qp, xmit.wait);
 		return false;
-	}
-
-	describe_packet(qp, request, psns, &packet);
-	err = roce_train_open(&train, av, source_port(qp, av, request), place.psn,
-			      roce_packet_size(&packet));
-	if (!err) {
-		train.data = !roce_qp_is_datagram(qp) && !reads;
-		if (!reads)
-			train.limit = roce_flow_train_bytes(&qp->flow);
-		err = fill_train(qp, reads, &train);
-	}
-	if (!err)
-		return send_train(qp, av, &train, &place);
-
-	roce_train_drop(&train);
-	if (err == -EACCES)
+	case -ENOMEM:
+		roce_requester_stall(qp, err);
+		return false;
+	default:
+		/* fill_train() has said so in the request. */
 		return true;
-	stall(qp, err);
-	return false;
+	}
 }
 
 /*
@@ -653,7 +591,7 @@ static bool fail_request(struct roce_qp *qp, const struct roce_request *request)
 	struct roce_requester *requester = &qp->requester;
 
 	if (requester->completed == requester->current_request)
-		roce_requester_fail(qp, request->status);
+		roce_request_fail(qp, request->status);
 	return false;
 }
 
@@ -679,7 +617,12 @@ static bool send_next(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (roce_requester_is_waiting(requester) || !window_is_open(qp))
+	if (roce_requester_is_waiting(requester))
+		return false;
+	if (roce_repair_is_due(requester))
+		return roce_repair_send(qp);
+	skip_what_has_arrived(qp);
+	if (!window_is_open(qp))
 		return false;
 	request = request_at_cursor(qp);
 	if (!request)
@@ -709,76 +652,58 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
-static bool advance(struct roce_engine *engine)
+/* It waits for its turn at the rate of the flow, and for nothing else. */
+static bool is_pacing(struct roce_requester *requester)
+{
+	return requester->pacing && roce_requester_is_waiting(requester);
+}
+
+static bool advance_requester(struct roce_engine *engine)
 {
 	struct roce_qp *qp = roce_requester_qp(engine);
 	int trains = ROCE_TRAINS_PER_STEP;
+	bool more = false;
 
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_SQE:
 	case IB_QPS_ERR:
-		return flush(qp, FLUSH_BUDGET);
+		return flush_some(qp);
 	default:
 		if (!roce_qp_is_sending(qp))
 			return false;
 	}
 
+	if (!roce_reorder_is_idle(&qp->requester.reorder))
+		more = roce_completer_receive_early(qp);
+	if (!roce_qp_is_sending(qp))
+		return true;
 	roce_retransmit_check_timeout(qp);
+	roce_probe_check(qp);
 	while (trains && roce_qp_is_sending(qp) && send_next(qp))
-		trains--;
+		trains = roce_engine_budget_is_used_up() ? 0 : trains - 1;
 	/* A request failed, and the others are to be flushed. */
 	if (!roce_qp_is_sending(qp))
 		return true;
+	if (trains && roce_flow_is_limited(&qp->flow) && !is_pacing(&qp->requester))
+		roce_flow_interrupt(qp, ROCE_REQUESTER);
 	roce_retransmit_arm_timer(qp);
+	roce_probe_arm(qp);
 	check_drained(qp);
-	return !trains;
+	return !trains || more;
 }
 
 static const struct roce_engine_ops requester_ops = {
 	.receive = roce_completer_receive,
-	.advance = advance,
+	.advance = advance_requester,
 };
 
-static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
+static enum hrtimer_restart requester_wait_is_over(struct hrtimer *timer)
 {
 	struct roce_requester *requester =
 		container_of(timer, struct roce_requester, wait_timer);
 
 	roce_engine_run(&requester->engine);
 	return HRTIMER_NORESTART;
-}
-
-/**
- * roce_requester_wait() - send nothing for a while
- * @qp: its requester is owned by the caller
- * @nanoseconds: how long, from now on, whatever it was waiting for
- */
-void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	requester->rnr_waiting = false;
-	WRITE_ONCE(requester->wait_end, ktime_add_ns(ktime_get(), nanoseconds));
-	hrtimer_start(&requester->wait_timer, ns_to_ktime(nanoseconds),
-		      ROCE_WAIT_MODE);
-}
-
-/**
- * roce_requester_is_waiting() - whether there is a reason to send nothing yet
- * @requester: owned by the caller
- *
- * The timer does not end a wait by itself: it may be late, and another wait begun.
- *
- * Return: true if so.
- */
-bool roce_requester_is_waiting(struct roce_requester *requester)
-{
-	if (!requester->wait_end)
-		return false;
-	if (ktime_before(ktime_get(), requester->wait_end))
-		return true;
-	WRITE_ONCE(requester->wait_end, 0);
-	return false;
 }
 
 /**
@@ -790,10 +715,12 @@ void roce_requester_init(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	roce_engine_init(&requester->engine, &requester_ops);
+	roce_reorder_init(&requester->reorder, &requester->engine);
 	spin_lock_init(&requester->post_lock);
-	hrtimer_setup(&requester->wait_timer, wait_is_over, CLOCK_MONOTONIC,
+	hrtimer_setup(&requester->wait_timer, requester_wait_is_over, CLOCK_MONOTONIC,
 		      ROCE_WAIT_MODE);
 	roce_retransmit_init(qp);
+	roce_probe_init(qp);
 }
 
 /**
@@ -810,6 +737,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->next_psn = qp->attr.sq_psn;
 	requester->ack_request_psn = roce_psn_add(qp->attr.sq_psn, -1);
 	requester->timed_at = 0;
+	requester->sack_accepted = false;
 	roce_retransmit_start(qp);
 	/* What was posted too early was refused, but lies in the ring. */
 	if (roce_qp_is_user(qp))
@@ -872,7 +800,7 @@ void roce_requester_reset(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_stop() - stop the timers
+ * roce_requester_stop() - stop the timers, and drop what came early
  * @qp: in a state in which nothing starts them
  *
  * Process context.
@@ -882,6 +810,8 @@ void roce_requester_stop(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	roce_retransmit_stop(qp);
+	roce_probe_stop(qp);
 	hrtimer_cancel(&requester->wait_timer);
 	requester->wait_end = 0;
+	roce_reorder_stop(&requester->reorder, qp);
 }

@@ -16,8 +16,29 @@
  */
 #include <linux/if_vlan.h>
 
+#include "access.h"
+#include "answer.h"
+#include "codec.h"
+#include "compat.h"
+#include "congestion.h"
+#include "counters.h"
+#include "device.h"
+#include "engine.h"
+#include "packet.h"
+#include "payload.h"
 #include "qp.h"
-#include "trace.h"
+#include "receive.h"
+#include "request.h"
+#include "requester.h"
+#include "responder.h"
+#include "ring.h"
+#include "roce.h"
+#include "roce_opcode.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "run.h"
+#include "sack.h"
+#include "sge.h"
 
 /* Receives that are flushed before softirq does something else */
 #define FLUSH_BUDGET		64
@@ -27,7 +48,10 @@
  * seldom while there is nothing in it.
  */
 #define MIN_FLUSH_INTERVAL	(20 * NSEC_PER_MSEC)
-#define MAX_FLUSH_INTERVAL	(640 * NSEC_PER_MSEC)
+#define MAX_FLUSH_INTERVAL	(512 * MIN_FLUSH_INTERVAL)
+
+/* Within this time what was under way when an RNR NAK left has arrived. */
+#define UNDER_WAY_TIME		NSEC_PER_MSEC
 
 /* What became of a request packet, besides a NAK code */
 enum verdict {
@@ -71,8 +95,9 @@ static enum ib_wc_status place_in_receive(struct roce_qp *qp,
 {
 	struct roce_sge_walk walk = walk_receive(qp, offset, packet->payload);
 
-	return roce_sge_scatter(&walk, packet->skb, packet->offset) ?
-	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+	walk.latest = &qp->responder.latest_key;
+	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
+						 IB_WC_SUCCESS;
 }
 
 static enum verdict fail_receive(struct roce_qp *qp, enum ib_wc_status status)
@@ -210,7 +235,8 @@ static enum verdict execute_write(struct roce_qp *qp,
 	smp_wmb();
 	access = roce_remote_access(qp, responder->rkey, responder->address,
 				    payload, IB_ACCESS_REMOTE_WRITE);
-	if (payload && roce_access_write(&access, packet->skb, packet->offset))
+	access.latest = &responder->latest_key;
+	if (payload && roce_payload_write(&access, packet, 0))
 		return ACCESS_VIOLATION;
 	responder->address += payload;
 	responder->remaining -= payload;
@@ -300,7 +326,7 @@ static enum verdict execute_atomic_write(struct roce_qp *qp,
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
 	    packet->length != sizeof(number) ||
 	    packet->payload != sizeof(number) || !roce_answer_has_room(qp) ||
-	    skb_copy_bits(packet->skb, packet->offset, &number, sizeof(number)))
+	    roce_packet_copy(packet, 0, &number, sizeof(number)))
 		return INVALID;
 	err = roce_access_store(&access, number);
 	if (err)
@@ -394,9 +420,36 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 		roce_answer_executed(qp, packet);
 }
 
-static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
+/* The request that is expected cannot be executed. The QP fails behind the NAK. */
+static void refuse(struct roce_qp *qp, enum verdict verdict)
+{
+	switch (verdict) {
+	case ACCESS_VIOLATION:
+		roce_count(qp, resp_remote_access_errors);
+		roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+		break;
+	case INVALID:
+		roce_qp_event(qp, IB_EVENT_QP_REQ_ERR);
+		break;
+	default:
+		break;
+	}
+	roce_answer_nak(qp, ROCE_AETH_NAK | verdict);
+	qp->responder.failed = true;
+}
+
+static void not_ready(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
+
+	roce_answer_nak(qp, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
+	responder->ahead_psn = responder->psn;
+	responder->rnr_at = ktime_get_ns();
+	roce_reorder_drop(&responder->reorder, qp);
+}
+
+static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
+{
 	enum verdict verdict = fits_message(qp, packet) ? execute(qp, packet) :
 							  INVALID;
 
@@ -406,55 +459,104 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 		return;
 	case NOT_READY:
 		roce_count(qp, send_rnr_err);
-		roce_answer_nak(qp, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
+		not_ready(qp);
 		return;
-	case ACCESS_VIOLATION:
-		roce_count(qp, resp_remote_access_errors);
-		roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-		break;
-	case INVALID:
-		roce_qp_event(qp, IB_EVENT_QP_REQ_ERR);
-		break;
-	case OPERATIONAL_ERROR:
-		break;
+	default:
+		refuse(qp, verdict);
+		return;
 	}
-	roce_answer_nak(qp, ROCE_AETH_NAK | verdict);
-	responder->failed = true;
 }
 
-static void receive_ahead(struct roce_qp *qp, u32 psn)
+/*
+ * The requester has waited as an RNR NAK has asked it to, and has begun again, but the
+ * packet that the RNR NAK was for is lost. Until then comes what was under way when
+ * the RNR NAK left: each packet once, and soon.
+ */
+static bool has_begun_again(const struct roce_qp *qp, u32 psn)
 {
-	struct roce_responder *responder = &qp->responder;
+	const struct roce_responder *responder = &qp->responder;
+	u64 delay = roce_codec_rnr_delay(qp->attr.min_rnr_timer);
 
-	roce_count(qp, out_of_sequence);
-	if (!responder->nak_sent ||
-	    roce_psn_diff(psn, responder->ahead_psn) > 0)
-		responder->ahead_psn = psn;
-	if (responder->nak_sent)
-		return;
+	if (!responder->rnr_at)
+		return false;
+	if (responder->ahead_psn == responder->psn)
+		delay = max_t(u64, delay, UNDER_WAY_TIME);
+	else if (roce_psn_diff(psn, responder->ahead_psn) > 0)
+		return false;
+	return ktime_get_ns() - responder->rnr_at >= delay;
+}
+
+static void nak_gap(struct roce_qp *qp)
+{
 	roce_count(qp, out_of_seq_request);
 	roce_answer_nak(qp, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
+}
+
+/* Its requester wants to know what has come. */
+static void acknowledge_early(struct roce_qp *qp)
+{
+	struct roce_reorder *reorder = &qp->responder.reorder;
+
+	if (reorder->ack_requested && roce_sack_is_confirmed(qp))
+		roce_answer_gap(qp);
+	reorder->ack_requested = false;
+}
+
+/* What is behind an RNR NAK is sent again in any case. */
+static bool is_to_be_kept(const struct roce_responder *responder)
+{
+	return !(responder->nak_sent && responder->rnr_at);
+}
+
+/* True if the rest of the run is kept for later. */
+static bool receive_request_ahead(struct roce_qp *qp, struct sk_buff *skb,
+				  const struct roce_packet *packet)
+{
+	struct roce_responder *responder = &qp->responder;
+	bool silent = responder->nak_sent && !has_begun_again(qp, packet->psn);
+
+	if (!packet->again)
+		roce_count(qp, out_of_sequence);
+	if (is_to_be_kept(responder) &&
+	    roce_reorder_keep(&responder->reorder, qp, skb, packet)) {
+		acknowledge_early(qp);
+		return true;
+	}
+	if (!responder->nak_sent ||
+	    roce_psn_diff(packet->psn, responder->ahead_psn) > 0)
+		responder->ahead_psn = packet->psn;
+	if (!silent)
+		nak_gap(qp);
+	return false;
 }
 
 static void receive_duplicate(struct roce_qp *qp,
 			      const struct roce_packet *packet)
 {
 	roce_count(qp, duplicate_request);
+	roce_reorder_came_twice(&qp->responder.reorder, qp, packet->psn);
 	if (packet->info->flags & ROCE_IS_READ && check_read(qp, packet) != DONE)
 		return;
 	roce_answer_again(qp, packet);
 }
 
-static void receive_reliable(struct roce_qp *qp, const struct roce_packet *packet)
+/* True if the rest of the run is kept for later. */
+static bool receive_reliable(struct roce_qp *qp, struct sk_buff *skb,
+			     const struct roce_packet *packet)
 {
 	s32 ahead = roce_psn_diff(packet->psn, qp->responder.psn);
 
+	if (packet->ack_request)
+		roce_sack_request_came(qp, packet);
+	if (ahead > 0)
+		return receive_request_ahead(qp, skb, packet);
 	if (ahead == 0)
 		receive_expected(qp, packet);
-	else if (ahead > 0)
-		receive_ahead(qp, packet->psn);
-	else
+	else if (!roce_run(skb)->early)
 		receive_duplicate(qp, packet);
+	else /* It was sent again, and that was answered. */
+		roce_count(qp, duplicate_request);
+	return false;
 }
 
 static void receive_unreliable(struct roce_qp *qp,
@@ -493,25 +595,26 @@ static void receive_unreliable(struct roce_qp *qp,
 	responder->psn = roce_psn_add(packet->psn, 1);
 }
 
-static void receive_connected(struct roce_qp *qp, struct sk_buff *skb,
-			      const struct roce_packet *packet)
+/* True if the rest of the run is kept for later. */
+static bool receive_connected(struct roce_qp *qp, struct sk_buff *skb,
+			      const struct roce_packet *packet, bool from_peer)
 {
 	struct roce_responder *responder = &qp->responder;
 
 	if ((packet->opcode & ROCE_SERVICE_MASK) != roce_qp_service(qp) ||
 	    packet->info->flags & ROCE_IS_RESPONSE) {
 		roce_drop(qp, rx_dropped_opcode, packet);
-		return;
+		return false;
 	}
-	if (!roce_qp_is_from_peer(qp, skb)) {
+	if (!from_peer) {
 		roce_drop(qp, rx_dropped_address, packet);
-		return;
+		return false;
 	}
 	if (responder->failed) {
 		roce_drop(qp, rx_dropped_qp_state, packet);
-		return;
+		return false;
 	}
-	if (roce_run(skb)->congestion)
+	if (roce_run(skb)->congestion && !packet->again)
 		roce_cnp_notify(qp);
 	if (READ_ONCE(qp->state) == IB_QPS_RTR && !responder->established) {
 		responder->established = true;
@@ -519,9 +622,20 @@ static void receive_connected(struct roce_qp *qp, struct sk_buff *skb,
 	}
 
 	if (roce_qp_is_reliable(qp))
-		receive_reliable(qp, packet);
-	else
-		receive_unreliable(qp, packet);
+		return receive_reliable(qp, skb, packet);
+	receive_unreliable(qp, packet);
+	return false;
+}
+
+/* That it was dropped is counted already. */
+static void receive_malformed(struct roce_qp *qp, const struct roce_packet *packet,
+			      bool from_peer)
+{
+	const struct roce_responder *responder = &qp->responder;
+
+	if (roce_qp_can_receive(qp) && from_peer && !responder->failed &&
+	    packet->psn == responder->psn)
+		refuse(qp, INVALID);
 }
 
 /* What stands in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
@@ -604,20 +718,64 @@ static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
 	complete_receive(qp, &wc, packet);
 }
 
-static void receive(struct roce_engine *engine, struct sk_buff *skb)
+/* Consumes the sk_buff. */
+static void receive_requests(struct roce_qp *qp, struct sk_buff *skb)
 {
-	struct roce_qp *qp = responder_qp(engine);
+	bool from_peer = roce_qp_is_from_peer(qp, skb);
 	struct roce_packet packet;
 
+	qp->responder.latest_key = NULL;
 	while (roce_run_next(skb, qp, &packet)) {
-		if (!roce_qp_can_receive(qp))
+		if (packet.malformed)
+			receive_malformed(qp, &packet, from_peer);
+		else if (!roce_qp_can_receive(qp))
 			roce_drop(qp, rx_dropped_qp_state, &packet);
 		else if (roce_qp_is_datagram(qp))
 			receive_datagram(qp, skb, &packet);
-		else
-			receive_connected(qp, skb, &packet);
+		else if (receive_connected(qp, skb, &packet, from_peer))
+			return;
 	}
 	consume_skb(skb);
+}
+
+static void receive(struct roce_engine *engine, struct sk_buff *skb)
+{
+	receive_requests(responder_qp(engine), skb);
+}
+
+/* Something is missing, and it is late. */
+static void tell_of_gap(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_reorder *reorder = &responder->reorder;
+	bool lost = roce_reorder_is_lost(reorder, qp, responder->psn);
+
+	if (responder->failed)
+		return;
+	if (roce_sack_is_confirmed(qp)) {
+		if (lost || roce_reorder_look_is_due(reorder))
+			roce_answer_gap(qp);
+	} else if (lost && !responder->nak_sent) {
+		/* Nothing was dropped. */
+		responder->ahead_psn = roce_psn_add(responder->psn, -1);
+		nak_gap(qp);
+	}
+}
+
+/* One run whose time has come. True if there may be another. */
+static bool receive_early(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_reorder *reorder = &responder->reorder;
+	struct sk_buff *skb = roce_reorder_take(reorder, qp, responder->psn);
+
+	if (skb) {
+		roce_engine_charge(skb->len);
+		receive_requests(qp, skb);
+		return true;
+	}
+	tell_of_gap(qp);
+	return false;
 }
 
 /* What waits in a shared receive queue is for other QPs. */
@@ -635,9 +793,20 @@ static void report_last_wqe(struct roce_qp *qp)
 	roce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-/* A program posts receives without telling the kernel. */
-static void flush_later(struct roce_responder *responder)
+/*
+ * A program posts receives without telling the kernel. Who has posted none for long
+ * costs no timer any more: packets do not count, which come as a peer likes.
+ */
+static void flush_later(struct roce_qp *qp)
 {
+	struct roce_responder *responder = &qp->responder;
+
+	if (hrtimer_is_queued(&responder->wait_timer))
+		return;
+	if (responder->flush_interval >= MAX_FLUSH_INTERVAL) {
+		roce_receive_add_idle(qp);
+		return;
+	}
 	responder->flush_interval = clamp_t(u64, 2 * responder->flush_interval,
 					    MIN_FLUSH_INTERVAL,
 					    MAX_FLUSH_INTERVAL);
@@ -651,6 +820,7 @@ static bool flush(struct roce_qp *qp)
 	struct roce_responder *responder = &qp->responder;
 	int budget = FLUSH_BUDGET;
 
+	roce_reorder_drop(&responder->reorder, qp);
 	while (has_receive_to_flush(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
@@ -665,28 +835,31 @@ static bool flush(struct roce_qp *qp)
 	if (roce_qp_srq(qp))
 		report_last_wqe(qp);
 	else if (roce_qp_is_user(qp))
-		flush_later(responder);
+		flush_later(qp);
 	return false;
 }
 
-static bool advance(struct roce_engine *engine)
+static bool advance_responder(struct roce_engine *engine)
 {
 	struct roce_qp *qp = responder_qp(engine);
+	bool more;
 
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		return flush(qp);
-	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp) ||
-	    READ_ONCE(qp->responder.waiting))
+	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp))
 		return false;
-	return roce_answer_send(qp);
+	more = !roce_reorder_is_idle(&qp->responder.reorder) && receive_early(qp);
+	if (READ_ONCE(qp->responder.waiting))
+		return more;
+	return roce_answer_send(qp) || more;
 }
 
 static const struct roce_engine_ops responder_ops = {
 	.receive = receive,
-	.advance = advance,
+	.advance = advance_responder,
 };
 
-static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
+static enum hrtimer_restart responder_wait_is_over(struct hrtimer *timer)
 {
 	struct roce_responder *responder =
 		container_of(timer, struct roce_responder, wait_timer);
@@ -709,13 +882,17 @@ int roce_responder_init(struct roce_qp *qp)
 					 qp->cap.max_recv_sge;
 
 	roce_engine_init(&responder->engine, &responder_ops);
+	roce_reorder_init(&responder->reorder, &responder->engine);
 	spin_lock_init(&responder->post_lock);
-	hrtimer_setup(&responder->wait_timer, wait_is_over, CLOCK_MONOTONIC,
+	INIT_LIST_HEAD(&responder->idle);
+	hrtimer_setup(&responder->wait_timer, responder_wait_is_over, CLOCK_MONOTONIC,
 		      ROCE_WAIT_MODE);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
 						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
-	return responder->receive ? 0 : -ENOMEM;
+	responder->parts = kcalloc(ROCE_MAX_PARTS, sizeof(*responder->parts),
+				   GFP_KERNEL_ACCOUNT);
+	return responder->receive && responder->parts ? 0 : -ENOMEM;
 }
 
 /**
@@ -725,6 +902,7 @@ int roce_responder_init(struct roce_qp *qp)
 void roce_responder_start(struct roce_qp *qp)
 {
 	qp->responder.psn = qp->attr.rq_psn;
+	qp->responder.sack_state = ROCE_SACK_UNKNOWN;
 }
 
 /**
@@ -738,6 +916,7 @@ void roce_responder_reset(struct roce_qp *qp)
 	struct roce_responder *responder = &qp->responder;
 
 	roce_responder_stop(qp);
+	roce_receive_remove_idle(qp);
 	roce_engine_purge(&responder->engine);
 	responder->has_receive = false;
 	responder->msn = 0;
@@ -749,14 +928,15 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->established = false;
 	responder->last_wqe_reported = false;
 	responder->flush_interval = 0;
+	responder->part_answered = responder->part_taken;
 	roce_answer_set_resources(qp, NULL);
 	if (!roce_qp_srq(qp))
 		roce_ring_reset(&responder->ring);
 }
 
 /**
- * roce_responder_stop() - stop the timer
- * @qp: in a state in which nothing starts it
+ * roce_responder_stop() - stop the timers, and drop what came early
+ * @qp: in a state in which nothing starts them
  *
  * Process context.
  */
@@ -764,6 +944,7 @@ void roce_responder_stop(struct roce_qp *qp)
 {
 	hrtimer_cancel(&qp->responder.wait_timer);
 	qp->responder.waiting = false;
+	roce_reorder_stop(&qp->responder.reorder, qp);
 }
 
 /**
@@ -774,4 +955,5 @@ void roce_responder_destroy(struct roce_qp *qp)
 {
 	kfree(qp->responder.receive);
 	kfree(qp->responder.resources);
+	kfree(qp->responder.parts);
 }

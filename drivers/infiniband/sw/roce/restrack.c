@@ -9,7 +9,13 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
+#include "congestion.h"
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
 #include "qp.h"
+#include "ring.h"
+#include "roce_psn.h"
 
 static int put_numbers(struct sk_buff *msg, const struct roce_detail *details,
 		       size_t count)
@@ -122,7 +128,7 @@ int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	/* The ring can be exchanged, and older cores ask when it has gone. */
 	spin_lock_irq(&cq->lock);
 	details[0] = (struct roce_detail) {
-		"entries", cq->ring.buf ? roce_ring_used(&cq->ring) : 0
+		"entries", cq->ring.buf ? roce_ring_unconsumed(&cq->ring) : 0
 	};
 	details[1] = (struct roce_detail) { "armed", !!cq->notify };
 	details[2] = (struct roce_detail) { "overflowed", cq->overflowed };

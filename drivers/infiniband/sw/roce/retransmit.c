@@ -2,14 +2,24 @@
 /*
  * Retransmission: go-back-N (IBA volume 1, 9.7.6.1 and 9.9.2).
  *
- * A NAK, a timeout or a gap in the responses moves the requester's cursor back to
- * the oldest packet that is not acknowledged. The responder drops what comes behind
- * a gap, so everything from there on is sent again. Until something new is
- * acknowledged, further signs of the same gap are ignored.
+ * A NAK or a timeout moves the requester's cursor back to the oldest packet that
+ * is not acknowledged, and everything from there on is sent again: a responder may
+ * have dropped what came behind a gap. Until something new is acknowledged, further
+ * signs of the same gap are ignored. Lost responses are asked for again alone.
  *
  * It is part of the requester's engine and works on its state.
  */
-#include "qp.h"
+#include <linux/slab.h>
+
+#include "cc.h"
+#include "compat.h"
+#include "congestion.h"
+#include "counters.h"
+#include "engine.h"
+#include "request.h"
+#include "requester.h"
+#include "roce_psn.h"
+#include "scoreboard.h"
 #include "trace.h"
 
 /*
@@ -17,11 +27,19 @@
  * drops silently from 1000 sk_buffs on. A loss halves the window, since each
  * packet behind a loss is sent in vain, and many QPs that send more than gets
  * through within their timeouts would send the same for ever. Every window that
- * arrives makes it wider by a step.
+ * arrives makes a narrow one wider by a step.
+ *
+ * A peer that is far away takes more to be kept busy: twice what it acknowledges in the
+ * shortest round trip. Whatever is more only lengthens the queues on the way, and with
+ * them the round trip.
  */
-#define MAX_WINDOW		256u
 #define MIN_WINDOW		16u
 #define WINDOW_STEP		4
+#define MAX_WINDOW_BYTES	SZ_8M
+#define MAX_WINDOW		8192u
+
+/* Routes change, and with them the shortest round trip. */
+#define MIN_RTT_LIFETIME	(60 * HZ)
 
 /* 9.7.6.1.3: a timeout may take up to four times what the attribute says. */
 #define MAX_BACKOFF		2
@@ -62,6 +80,24 @@ void roce_retransmit_renew(struct roce_qp *qp)
 }
 
 /**
+ * roce_retransmit_forget_losses() - forget what selective acknowledgments have said
+ * @qp: its requester is owned by the caller
+ *
+ * The peer may drop what it has kept: after an RNR NAK it does, and nobody knows of a
+ * peer that does not answer.
+ */
+void roce_retransmit_forget_losses(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->board)
+		requester->board->gaps = 0;
+	requester->losing = false;
+	requester->probing = false;
+	requester->repeat_probes = false;
+}
+
+/**
  * roce_retransmit_go_back() - send again from the oldest unacknowledged packet on
  * @qp: its requester is owned by the caller
  */
@@ -73,6 +109,10 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->recovering = awaits_response(requester);
+	requester->rnr_waiting = false;
+	requester->repairing = false;
+	roce_retransmit_forget_losses(qp);
+	requester->back_psn = requester->limit_psn;
 	/* It could not be told which of two copies was acknowledged. */
 	requester->timed_at = 0;
 	roce_retransmit_expect_progress(qp);
@@ -90,7 +130,7 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 	struct roce_requester *requester = &qp->requester;
 
 	if (!requester->retries) {
-		roce_requester_fail(qp, IB_WC_RETRY_EXC_ERR);
+		roce_request_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
 	roce_count_value(qp, why, 1);
@@ -98,8 +138,102 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 	trace_roce_retry(qp, roce_counter_name(why));
 	requester->retries--;
 	requester->window = max(requester->window / 2, MIN_WINDOW);
+	requester->busy_packets = 0;
 	requester->window_psn = requester->limit_psn;
 	roce_retransmit_go_back(qp);
+}
+
+/**
+ * roce_retransmit_ask_again() - ask once more for responses that are lost, alone
+ * @qp: its requester is owned by the caller, and has kept responses behind them
+ * @psn: of the first one
+ *
+ * A responder knows a duplicate request by its lying within one that it has executed,
+ * so this is legal towards all of them (IBA volume 1, 9.4.4 and 9.4.5).
+ */
+void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
+{
+	qp->requester.repairing = true;
+	qp->requester.repair_psn = psn;
+	roce_retransmit_expect_progress(qp);
+}
+
+static void widen_window(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, MAX_WINDOW);
+
+	if (requester->window < ROCE_NEAR_WINDOW)
+		requester->window += WINDOW_STEP;
+	else
+		requester->window = clamp(requester->busy_packets,
+					  requester->window, most);
+	requester->window_psn = requester->limit_psn;
+}
+
+static void smooth(struct roce_requester *requester, u64 rtt)
+{
+	requester->srtt = requester->srtt ? (7 * requester->srtt + rtt) / 8 : rtt;
+}
+
+/**
+ * roce_retransmit_measured() - a round trip is over
+ * @qp: its requester is owned by the caller
+ * @rtt: how long it took, nanoseconds, not 0
+ * @packets: that were acknowledged meanwhile
+ */
+void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	smooth(requester, rtt);
+	/* A near window leaves no queues that would lengthen the next ones. */
+	if (time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME)) {
+		requester->window = min(requester->window, ROCE_NEAR_WINDOW);
+		requester->min_rtt = 0;
+	}
+	if (!requester->min_rtt || rtt <= requester->min_rtt) {
+		requester->min_rtt = rtt;
+		requester->min_rtt_at = jiffies;
+	}
+	requester->busy_packets = div64_u64(2 * packets * requester->min_rtt, rtt);
+}
+
+/**
+ * roce_retransmit_end_round_trip() - the packet that was timed is acknowledged
+ * @qp: its requester is owned by the caller; a round trip is measured
+ * @end_psn: one past the last PSN that was acknowledged with it
+ */
+void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
+{
+	struct roce_requester *requester = &qp->requester;
+	u64 now = ktime_get_ns();
+
+	if (now > requester->timed_at) {
+		u64 rtt = now - requester->timed_at;
+
+		if (requester->timed_data)
+			roce_flow_acknowledged(qp, rtt);
+		roce_retransmit_measured(qp, rtt,
+					 roce_psn_add(end_psn,
+						      -requester->timed_unacked));
+	}
+	requester->timed_at = 0;
+}
+
+/* What selective acknowledgments have said of what is acknowledged now is over. */
+static void acknowledge_losses(struct roce_requester *requester)
+{
+	u32 psn = requester->unacked_psn;
+
+	requester->news++;
+	requester->probing = false;
+	if (roce_psn_diff(psn, requester->back_psn) > 0)
+		requester->back_psn = psn;
+	if (roce_psn_diff(psn, requester->loss_end) >= 0)
+		requester->losing = false;
+	if (requester->board)
+		roce_scoreboard_acknowledge(requester->board, psn);
 }
 
 /**
@@ -111,12 +245,10 @@ void roce_retransmit_progressed(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	requester->recovering = false;
-	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0) {
-		requester->window = min(requester->window + WINDOW_STEP,
-					MAX_WINDOW);
-		requester->window_psn = requester->limit_psn;
-	}
+	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0)
+		widen_window(qp);
 	roce_retransmit_renew(qp);
+	acknowledge_losses(requester);
 
 	while (requester->asked &&
 	       roce_psn_diff(*roce_asked_end(requester, 0),
@@ -178,21 +310,27 @@ void roce_retransmit_init(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_start() - all retries and the widest window
+ * roce_retransmit_start() - all retries, and the window for a near peer
  * @qp: both engines are owned by the caller; attr is set
  */
 void roce_retransmit_start(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	requester->window = MAX_WINDOW;
+	requester->window = ROCE_NEAR_WINDOW;
+	requester->min_rtt = 0;
+	requester->busy_packets = 0;
 	requester->window_psn = qp->attr.sq_psn;
 	requester->recovering = false;
+	requester->srtt = 0;
+	requester->back_psn = qp->attr.sq_psn;
+	requester->losing = false;
+	requester->loss_end = qp->attr.sq_psn;
 	roce_retransmit_renew(qp);
 }
 
 /**
- * roce_retransmit_stop() - stop the timer
+ * roce_retransmit_stop() - stop the timer, and forget losses
  * @qp: in a state in which nothing starts it
  *
  * Process context.
@@ -200,4 +338,6 @@ void roce_retransmit_start(struct roce_qp *qp)
 void roce_retransmit_stop(struct roce_qp *qp)
 {
 	timer_delete_sync(&qp->requester.ack_timer);
+	kfree(qp->requester.board);
+	qp->requester.board = NULL;
 }

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "device.h"
 #include "ring.h"
-#include "roce.h"
+
+/*
+ * An RNIC's driver pins the rings of a program, whose RLIMIT_MEMLOCK bounds them.
+ * The usual limit of 8 MiB is too low for a program with many QPs, and rdma_rxe has
+ * none: so there is a bound of our own.
+ */
+static unsigned int max_ring_mib = 1024;
+module_param(max_ring_mib, uint, 0644);
+MODULE_PARM_DESC(max_ring_mib, "MiB of queues that a program may have for each device that it opens (1024)");
 
 /*
  * The memory of a ring that user space maps. It lives as long as its entry is
@@ -13,8 +24,25 @@
  */
 struct roce_ring_mapping {
 	struct rdma_user_mmap_entry entry;
+	struct roce_ucontext *context;
 	struct rxe_queue_buf *buf;
+	size_t size;
 };
+
+static bool charge_ring(struct roce_ucontext *context, size_t size)
+{
+	s64 limit = (s64)READ_ONCE(max_ring_mib) * SZ_1M;
+
+	if (atomic64_add_return(size, &context->ring_bytes) <= limit)
+		return true;
+	atomic64_sub(size, &context->ring_bytes);
+	return false;
+}
+
+static void uncharge(struct roce_ucontext *context, size_t size)
+{
+	atomic64_sub(size, &context->ring_bytes);
+}
 
 /*
  * vmalloc_user() would do, but for the accounting: what a program can allocate
@@ -49,29 +77,64 @@ free_pages:
 	return NULL;
 }
 
-static int map_to_user(struct roce_ring *ring, size_t size,
-		       struct ib_udata *udata, struct mminfo *info)
+static struct roce_ring_mapping *new_mapping(struct roce_ucontext *context,
+					     size_t size)
 {
-	struct roce_ucontext *context =
-		rdma_udata_to_drv_context(udata, struct roce_ucontext, ibuc);
 	struct roce_ring_mapping *mapping;
-	int err;
 
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
-		return -ENOMEM;
-	mapping->buf = ring->buf;
+		return NULL;
+	if (!charge_ring(context, size))
+		goto free;
+	mapping->buf = alloc_user_memory(size);
+	if (!mapping->buf)
+		goto uncharge;
+	mapping->context = context;
+	mapping->size = size;
+	return mapping;
 
+uncharge:
+	uncharge(context, size);
+free:
+	kfree(mapping);
+	return NULL;
+}
+
+static void free_mapping(struct roce_ring_mapping *mapping)
+{
+	vfree(mapping->buf);
+	uncharge(mapping->context, mapping->size);
+	kfree(mapping);
+}
+
+static int alloc_for_user(struct roce_ring *ring, size_t size,
+			  struct ib_udata *udata, struct mminfo *info)
+{
+	struct roce_ucontext *context =
+		rdma_udata_to_drv_context(udata, struct roce_ucontext, ibuc);
+	struct roce_ring_mapping *mapping = new_mapping(context, size);
+	int err;
+
+	if (!mapping)
+		return -ENOMEM;
 	err = rdma_user_mmap_entry_insert(&context->ibuc, &mapping->entry, size);
 	if (err) {
-		kfree(mapping);
+		free_mapping(mapping);
 		return err;
 	}
 
+	ring->buf = mapping->buf;
 	ring->mapping = mapping;
 	info->offset = rdma_user_mmap_get_offset(&mapping->entry);
 	info->size = size;
 	return 0;
+}
+
+static int alloc_for_kernel(struct roce_ring *ring, size_t size)
+{
+	ring->buf = vzalloc(size);
+	return ring->buf ? 0 : -ENOMEM;
 }
 
 /**
@@ -86,13 +149,15 @@ static int map_to_user(struct roce_ring *ring, size_t size,
  *
  * Process context.
  *
- * Return: 0, -ENOMEM, or another error of the RDMA core for what is mapped.
+ * Return: 0; -ENOMEM, also for a program that has max_ring_mib of rings; or another
+ * error of the RDMA core for what is mapped.
  */
 int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		   bool produced_here, struct ib_udata *udata,
 		   struct mminfo *info)
 {
-	u32 elements = roundup_pow_of_two(capacity + 1);
+	u32 elements = roundup_pow_of_two(capacity +
+					  roce_ring_spare(produced_here));
 	size_t size;
 	int err;
 
@@ -102,23 +167,17 @@ int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		return -ENOMEM;
 
 	*ring = (struct roce_ring) {
-		.buf = udata ? alloc_user_memory(size) : vzalloc(size),
 		.element_size = element_size,
 		.mask = elements - 1,
 		.produced_here = produced_here,
 	};
-	if (!ring->buf)
-		return -ENOMEM;
+	err = udata ? alloc_for_user(ring, size, udata, info) :
+		      alloc_for_kernel(ring, size);
+	if (err)
+		return err;
 	ring->buf->log2_elem_size = ilog2(element_size);
 	ring->buf->index_mask = ring->mask;
-
-	if (!udata)
-		return 0;
-
-	err = map_to_user(ring, size, udata, info);
-	if (err)
-		roce_ring_free(ring);
-	return err;
+	return 0;
 }
 
 /**
@@ -146,9 +205,10 @@ struct move {
 	u32 done;
 };
 
-static u32 oldest(const struct roce_ring *ring)
+static u32 oldest(struct roce_ring *ring)
 {
-	return ring->produced_here ? roce_ring_peer_index(ring) : ring->index;
+	return ring->produced_here ? ring->index - roce_ring_unconsumed(ring) :
+				     ring->index;
 }
 
 static u32 newest(const struct roce_ring *ring)
@@ -157,7 +217,7 @@ static u32 newest(const struct roce_ring *ring)
 }
 
 /* Nobody knows the other ring yet. Its element 0 is the one at the begin. */
-static int move_some(struct roce_ring *to, const struct roce_ring *from,
+static int move_some(struct roce_ring *to, struct roce_ring *from,
 		     struct move *move)
 {
 	u32 total = (newest(from) - move->begin) & from->mask;
@@ -228,8 +288,7 @@ void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
 	struct roce_ring_mapping *mapping =
 		container_of(entry, struct roce_ring_mapping, entry);
 
-	vfree(mapping->buf);
-	kfree(mapping);
+	free_mapping(mapping);
 }
 
 /**

@@ -14,9 +14,10 @@
 struct roce_ring {
 	struct rxe_queue_buf *buf;	/* the header, then the elements */
 	u32 element_size;		/* bytes, a power of two */
-	u32 mask;			/* elements - 1; one always stays empty */
+	u32 mask;			/* elements - 1 */
 	u32 index;			/* ours, in [0, mask] */
 	bool produced_here;		/* we are the producer of this ring */
+	u32 consumed;			/* then: how far the consumer has come */
 	struct roce_ring_mapping *mapping; /* of user space, NULL in the kernel */
 };
 
@@ -28,10 +29,20 @@ int roce_ring_replace(struct roce_ring *ring, struct roce_ring *to, spinlock_t *
 int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma);
 void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 
+/*
+ * Elements that always stay empty. One tells a full ring from an empty one. In a ring
+ * that we fill, another one tells a full ring from a consumer that is one element
+ * ahead of us.
+ */
+static inline u32 roce_ring_spare(bool produced_here)
+{
+	return produced_here ? 2 : 1;
+}
+
 /** roce_ring_capacity() - how many elements the ring holds when it is full */
 static inline u32 roce_ring_capacity(const struct roce_ring *ring)
 {
-	return ring->mask;
+	return ring->mask + 1 - roce_ring_spare(ring->produced_here);
 }
 
 /** roce_ring_peer_index() - the other side's index, which can be any number */
@@ -56,12 +67,36 @@ static inline u32 roce_ring_used(const struct roce_ring *ring)
 
 static inline bool roce_ring_full(const struct roce_ring *ring)
 {
-	return roce_ring_used(ring) == ring->mask;
+	return roce_ring_used(ring) >= roce_ring_capacity(ring);
 }
 
 static inline bool roce_ring_empty(const struct roce_ring *ring)
 {
 	return roce_ring_used(ring) == 0;
+}
+
+/**
+ * roce_ring_unconsumed() - elements of a ring that we fill which are not consumed yet
+ * @ring: the caller is its only producer
+ *
+ * A consumer cannot be ahead of the producer, but librxe before rdma-core 55 says that
+ * it is: ibv_end_poll() moves its index once more after ibv_next_poll() has found
+ * nothing. Its index is then put back to ours, which is where it reads on.
+ */
+static inline u32 roce_ring_unconsumed(struct roce_ring *ring)
+{
+	u32 produced = (ring->index - ring->consumed) & ring->mask;
+	/* As in roce_ring_peer_index(). */
+	u32 shown = smp_load_acquire(&ring->buf->consumer_index);
+
+	if (((shown - ring->consumed) & ring->mask) <= produced) {
+		ring->consumed = shown & ring->mask;
+	} else {
+		/* Unless the consumer writes it just now. */
+		cmpxchg(&ring->buf->consumer_index, shown, ring->index);
+		ring->consumed = ring->index;
+	}
+	return (ring->index - ring->consumed) & ring->mask;
 }
 
 /**
@@ -104,6 +139,7 @@ static inline void roce_ring_advance(struct roce_ring *ring)
 static inline void roce_ring_reset(struct roce_ring *ring)
 {
 	ring->index = 0;
+	ring->consumed = 0;
 	WRITE_ONCE(ring->buf->producer_index, 0);
 	WRITE_ONCE(ring->buf->consumer_index, 0);
 }

@@ -5,7 +5,25 @@
  * then on only the copy is looked at; the payload stays where it is until it is
  * placed.
  */
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "codec.h"
+#include "compat.h"
+#include "counters.h"
+#include "icrc.h"
+#include "packet.h"
 #include "qp.h"
+#include "roce_opcode.h"
+#include "roce_wire.h"
+#include "run.h"
+
+/* Of the packets of a datagram, rather than that all have the same */
+static bool counts_identification(const struct sk_buff *skb)
+{
+	return !roce_is_ipv6(skb) &&
+	       !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID);
+}
 
 /* The headers of packet number @index of a received datagram */
 static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
@@ -13,12 +31,12 @@ static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
 {
 	headers->udp = *udp_hdr(skb);
 	headers->ipv6 = roce_is_ipv6(skb);
-	if (headers->ipv6) {
+	if (headers->ipv6)
 		headers->v6 = *ipv6_hdr(skb);
-	} else {
+	else
 		headers->v4 = *ip_hdr(skb);
+	if (counts_identification(skb))
 		be16_add_cpu(&headers->v4.id, index);
-	}
 	roce_ip_headers_set_lengths(headers, size);
 }
 
@@ -39,20 +57,14 @@ void roce_run_init(struct sk_buff *skb, u32 segment)
 	};
 }
 
-/**
- * roce_run_part() - where the next packet of a run lies
- * @skb: of the run
- * @run: at that packet
- * @size: bytes that are wanted
- * @offset: set to where they begin
+/*
+ * Where the next packet of a run lies: in one sk_buff of the chain, else in @skb.
  *
  * What GRO has merged is a chain of sk_buffs with a packet in each. To look for
  * each packet from the head on would cost more than GRO saves.
- *
- * Return: an sk_buff of the chain if they lie in it as a whole, else @skb.
  */
-const struct sk_buff *roce_run_part(const struct sk_buff *skb,
-				    struct roce_run *run, u32 size, u32 *offset)
+static const struct sk_buff *find_part(const struct sk_buff *skb,
+				       struct roce_run *run, u32 size, u32 *offset)
 {
 	while (run->part && run->offset >= run->part_offset + run->part->len) {
 		run->part_offset += run->part->len;
@@ -66,25 +78,110 @@ const struct sk_buff *roce_run_part(const struct sk_buff *skb,
 	return run->part;
 }
 
-/* @transport: the headers of the packet from BTH to payload */
-static bool icrc_is_right(const struct sk_buff *skb,
-			  const struct roce_packet *packet, const void *transport)
+/*
+ * The bytes in place if they lie in one piece, else NULL. The fragment that has them is
+ * most often the one where *@fragment, which begins at *@start, was found before.
+ */
+static const void *in_one_piece(const struct sk_buff *skb, u32 offset, u32 size,
+				u8 *fragment, u32 *start)
 {
-	struct roce_ip_headers headers;
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 head = skb_headlen(skb);
+
+	if (offset + size <= head)
+		return skb->data + offset;
+	if (offset < head || !skb_frags_readable(skb))
+		return NULL;
+	if (*start < head || offset < *start) {
+		*fragment = 0;
+		*start = head;
+	}
+	for (; *fragment < info->nr_frags; ++*fragment) {
+		const skb_frag_t *frag = &info->frags[*fragment];
+		u32 end = *start + skb_frag_size(frag);
+
+		if (offset < end)
+			return offset + size > end || PageHighMem(skb_frag_page(frag)) ?
+			       NULL : skb_frag_address(frag) + offset - *start;
+		*start = end;
+	}
+	return NULL;
+}
+
+static noinline const void *in_one_piece_of_part(const struct sk_buff *part, u32 offset,
+						 u32 size)
+{
+	u8 fragment = 0;
+	u32 start = 0;
+
+	return in_one_piece(part, offset, size, &fragment, &start);
+}
+
+/* Sets where the next @size bytes of a run are. Returns them if they lie in one piece. */
+static const void *find_bytes(const struct sk_buff *skb, struct roce_run *run, u32 size,
+			      const struct sk_buff **part, u32 *offset)
+{
+	*part = run->part ? find_part(skb, run, size, offset) : skb;
+	if (*part != skb)
+		return in_one_piece_of_part(*part, *offset, size);
+	*offset = run->offset;
+	return in_one_piece(skb, run->offset, size, &run->fragment,
+			    &run->fragment_offset);
+}
+
+/**
+ * roce_run_look() - copy the BTH of the next packet
+ * @skb: of the run
+ * @run: at that packet
+ * @bth: to be filled in
+ *
+ * Return: false if it is not whole.
+ */
+bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
+		   struct roce_bth *bth)
+{
+	const struct sk_buff *part;
+	const void *bytes;
+	u32 offset;
+
+	bytes = find_bytes(skb, run, sizeof(*bth), &part, &offset);
+	if (!bytes)
+		return !skb_copy_bits(part, offset, bth, sizeof(*bth));
+	memcpy(bth, bytes, sizeof(*bth));
+	return true;
+}
+
+/**
+ * roce_run_skip() - move on to a packet with another opcode, or for another QP
+ * @skb: of the run
+ * @run: moves on
+ *
+ * Return: false if there is none, or a packet is not whole.
+ */
+bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run)
+{
+	struct roce_bth first, next;
+
+	if (!roce_run_look(skb, run, &first))
+		return false;
+	do {
+		run->offset += run->segment;
+		run->index++;
+		if (run->offset >= run->end || !roce_run_look(skb, run, &next))
+			return false;
+	} while (next.opcode == first.opcode && next.qpn == first.qpn);
+	return true;
+}
+
+/* Goes on with @crc over what an sk_buff has from @from to @to. */
+static u32 crc_of_pieces(const struct sk_buff *skb, u32 from, u32 to, u32 crc)
+{
 	struct skb_seq_state state;
-	u32 from = packet->offset;
-	u32 to = from + packet->payload + packet->pad;
 	u32 seen = 0, n;
 	const u8 *data;
-	__le32 icrc;
-	u32 crc;
-
-	received_ip_headers(skb, packet->index, roce_packet_size(packet),
-			    &headers);
-	crc = roce_icrc_begin(&headers, transport, packet->info->header_length);
 
 	/* It wants to write, though nothing is written. */
-	skb_prepare_seq_read((struct sk_buff *)packet->skb, from, to, &state);
+	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &state);
 	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
 		/* The last piece may reach beyond the end. */
 		n = min(n, to - from - seen);
@@ -92,97 +189,48 @@ static bool icrc_is_right(const struct sk_buff *skb,
 		seen += n;
 	}
 	skb_abort_seq_read(&state);
+	return crc;
+}
 
-	return !skb_copy_bits(packet->skb, to, &icrc, sizeof(icrc)) &&
+static noinline void set_prefix(struct sk_buff *skb, const struct roce_packet *packet,
+				u32 size, const struct roce_bth *bth)
+{
+	struct roce_ip_headers headers;
+
+	received_ip_headers(skb, packet->index, size, &headers);
+	roce_icrc_set_prefix(&roce_run(skb)->prefix, &headers, bth, size);
+}
+
+/* The running ICRC behind the BTH of a packet of @size bytes */
+static u32 begin_icrc(struct sk_buff *skb, const struct roce_packet *packet,
+		      u32 size, const struct roce_bth *bth)
+{
+	const struct roce_icrc_prefix *prefix = &roce_run(skb)->prefix;
+
+	if (counts_identification(skb) || !roce_icrc_has_prefix(prefix, bth, size))
+		set_prefix(skb, packet, size, bth);
+	return roce_icrc_begin(prefix, bth, sizeof(*bth));
+}
+
+/* @crc: the running ICRC behind the headers; @left: bytes behind them */
+static bool icrc_is_right(const struct roce_packet *packet, u32 left, u32 crc)
+{
+	u32 covered = left - ROCE_ICRC_SIZE;
+	__le32 icrc;
+
+	crc = packet->data ? roce_icrc_update(crc, packet->data, covered) :
+			     crc_of_pieces(packet->skb, packet->offset,
+					   packet->offset + covered, crc);
+	return !roce_packet_copy(packet, covered, &icrc, sizeof(icrc)) &&
 	       icrc == roce_icrc_finish(crc);
 }
 
-static const void *take_header(const void **place, size_t size)
+/* Whether the length fits the opcode, of which the BTH says what else it has */
+static bool take_length(struct roce_packet *packet, u32 size)
 {
-	const void *header = *place;
+	u32 overhead = packet->info->header_length + packet->pad + ROCE_ICRC_SIZE;
 
-	*place += size;
-	return header;
-}
-
-static void parse_extended_headers(struct roce_packet *packet, const void *place)
-{
-	u32 flags = packet->info->flags;
-
-	if (flags & ROCE_HAS_DETH) {
-		const struct roce_deth *deth = take_header(&place, sizeof(*deth));
-
-		packet->qkey = be32_to_cpu(deth->qkey);
-		packet->source_qpn = be32_to_cpu(deth->source_qpn) &
-				     ROCE_BTH_LOW_24;
-	}
-	if (flags & ROCE_HAS_FETH) {
-		const struct roce_feth *feth = take_header(&place, sizeof(*feth));
-
-		packet->flush = be32_to_cpu(feth->flush);
-	}
-	if (flags & ROCE_HAS_RETH) {
-		const struct roce_reth *reth = take_header(&place, sizeof(*reth));
-
-		packet->va = be64_to_cpu(reth->va);
-		packet->rkey = be32_to_cpu(reth->rkey);
-		packet->length = be32_to_cpu(reth->length);
-	}
-	if (flags & ROCE_HAS_AETH) {
-		const struct roce_aeth *aeth = take_header(&place, sizeof(*aeth));
-		u32 word = be32_to_cpu(aeth->syndrome_msn);
-
-		packet->syndrome = word >> 24;
-		packet->msn = word & ROCE_BTH_LOW_24;
-	}
-	if (flags & ROCE_HAS_ATOMIC_ETH) {
-		const struct roce_atomic_eth *atomic =
-			take_header(&place, sizeof(*atomic));
-
-		packet->va = be64_to_cpu(atomic->va);
-		packet->rkey = be32_to_cpu(atomic->rkey);
-		packet->swap_add = be64_to_cpu(atomic->swap_add);
-		packet->compare = be64_to_cpu(atomic->compare);
-	}
-	if (flags & ROCE_HAS_ATOMIC_ACK_ETH) {
-		const struct roce_atomic_ack_eth *ack =
-			take_header(&place, sizeof(*ack));
-
-		packet->original = be64_to_cpu(ack->original);
-	}
-	if (flags & ROCE_HAS_IMMEDIATE) {
-		const struct roce_immediate *immediate =
-			take_header(&place, sizeof(*immediate));
-
-		packet->immediate = immediate->data;
-	}
-	if (flags & ROCE_HAS_INVALIDATE) {
-		const struct roce_immediate *rkey =
-			take_header(&place, sizeof(*rkey));
-
-		packet->invalidate = be32_to_cpu(rkey->data);
-	}
-}
-
-/*
- * False if the length does not fit the opcode. What the BTH has is valid even
- * then.
- */
-static bool parse_bth(struct roce_packet *packet, const struct roce_bth *bth,
-		      u32 size)
-{
-	u32 overhead;
-
-	packet->info = roce_opcode_info(bth->opcode);
-	packet->opcode = bth->opcode;
-	packet->solicited = bth->flags & ROCE_BTH_SOLICITED;
-	packet->pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
-	packet->pkey = be16_to_cpu(bth->pkey);
-	packet->qpn = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
-	packet->psn = be32_to_cpu(bth->psn) & ROCE_PSN_MASK;
-	packet->ack_request = be32_to_cpu(bth->psn) & ROCE_BTH_ACK_REQUEST;
-
-	overhead = packet->info->header_length + packet->pad + ROCE_ICRC_SIZE;
+	packet->payload = 0;
 	if (size < overhead)
 		return false;
 	packet->payload = size - overhead;
@@ -191,42 +239,158 @@ static bool parse_bth(struct roce_packet *packet, const struct roce_bth *bth,
 	return packet->payload == 0 && packet->pad == 0;
 }
 
+static bool is_of_partition(const struct roce_packet *packet)
+{
+	return packet->pkey & ROCE_PKEY_INDEX_MASK &&
+	       (packet->pkey | 0x8000) == ROCE_DEFAULT_PKEY;
+}
+
+/*
+ * A responder of RC refuses what others drop (IBA volume 1, 9.7.4.1.3 and 9.7.4.1.6):
+ * a request of its service whose opcode is reserved, or whose length or pad does not
+ * fit.
+ */
+static bool can_be_refused(const struct roce_qp *qp,
+			   const struct roce_packet *packet)
+{
+	return roce_qp_is_reliable(qp) &&
+	       (packet->opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_RC &&
+	       !(packet->info->flags & ROCE_IS_RESPONSE);
+}
+
+/* Copy the next @length bytes of headers, which are not looked at in place. */
+static bool take_headers(struct roce_packet *packet, void *to, u32 length)
+{
+	if (roce_packet_copy(packet, 0, to, length))
+		return false;
+	packet->offset += length;
+	if (packet->data)
+		packet->data += length;
+	return true;
+}
+
+/* Those behind the BTH, behind which the running ICRC is *@crc */
+static noinline bool take_extended_headers(struct roce_packet *packet, u32 *crc)
+{
+	u32 length = packet->info->header_length - sizeof(struct roce_bth);
+	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
+	void *headers = buffer + sizeof(struct roce_bth);
+
+	if (!take_headers(packet, headers, length))
+		return false;
+	*crc = roce_icrc_update(*crc, headers, length);
+	roce_codec_parse_extended(packet, headers);
+	return true;
+}
+
+/* Its opcode is reserved, or its length or pad does not fit. */
+static int complain_of_shape(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
+			     const struct roce_bth *bth, struct roce_packet *packet)
+{
+	packet->malformed =
+		can_be_refused(qp, packet) &&
+		icrc_is_right(packet, size - sizeof(*bth),
+			      begin_icrc(skb, packet, size, bth)) &&
+		is_of_partition(packet);
+	return packet->info->flags & ROCE_IS_VALID ? ROCE_COUNTER_rx_dropped_length :
+						     ROCE_COUNTER_rx_dropped_opcode;
+}
+
 /*
  * Copy and check the packet of @size bytes at the start of the run. Returns the
  * counter of what is wrong with it, or -1 if it is good.
  */
-static int parse_packet(struct sk_buff *skb, u32 size,
+static int parse_packet(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 			struct roce_packet *packet)
 {
 	struct roce_run *run = roce_run(skb);
-	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
-	struct roce_bth *bth = (struct roce_bth *)buffer;
+	struct roce_bth bth;
 	bool length_fits;
-	u32 offset;
+	u32 crc = 0;
 
 	packet->psn = 0;
-	packet->skb = roce_run_part(skb, run, size, &offset);
+	packet->malformed = false;
+	packet->data = find_bytes(skb, run, size, &packet->skb, &packet->offset);
 	packet->index = run->index;
-	if (size < sizeof(*bth) + ROCE_ICRC_SIZE ||
-	    skb_copy_bits(packet->skb, offset, buffer,
-			  min_t(u32, size, sizeof(buffer))))
+	if (size < sizeof(bth) + ROCE_ICRC_SIZE ||
+	    !take_headers(packet, &bth, sizeof(bth)))
 		return ROCE_COUNTER_rx_dropped_length;
-	length_fits = parse_bth(packet, bth, size);
-	if (bth->flags & ROCE_BTH_VERSION_MASK)
+	roce_codec_parse_bth(&bth, packet);
+	length_fits = take_length(packet, size);
+	if (bth.flags & ROCE_BTH_VERSION_MASK)
 		return ROCE_COUNTER_rx_dropped_header;
-	if (!(packet->info->flags & ROCE_IS_VALID))
-		return ROCE_COUNTER_rx_dropped_opcode;
-	if (!length_fits)
-		return ROCE_COUNTER_rx_dropped_length;
-	packet->offset = offset + packet->info->header_length;
-	if (!icrc_is_right(skb, packet, buffer))
-		return ROCE_COUNTER_rx_icrc_encapsulated;
-	if (!(packet->pkey & ROCE_PKEY_INDEX_MASK) ||
-	    (packet->pkey | 0x8000) != ROCE_DEFAULT_PKEY)
-		return ROCE_COUNTER_rx_dropped_pkey;
+	if (!(packet->info->flags & ROCE_IS_VALID) || !length_fits)
+		return complain_of_shape(qp, skb, size, &bth, packet);
 
-	parse_extended_headers(packet, buffer + sizeof(*bth));
+	if (!run->checked)
+		crc = begin_icrc(skb, packet, size, &bth);
+	if (packet->info->header_length > sizeof(bth) &&
+	    !take_extended_headers(packet, &crc))
+		return ROCE_COUNTER_rx_dropped_length;
+	if (!run->checked &&
+	    !icrc_is_right(packet, size - packet->info->header_length, crc))
+		return ROCE_COUNTER_rx_icrc_encapsulated;
+	if (!is_of_partition(packet))
+		return ROCE_COUNTER_rx_dropped_pkey;
 	return -1;
+}
+
+/* Like parse_packet(), of the next packet; the run moves on. */
+static int take_packet(const struct roce_qp *qp, struct sk_buff *skb,
+		       struct roce_packet *packet)
+{
+	struct roce_run *run = roce_run(skb);
+	u32 size = min_t(u32, run->segment, run->end - run->offset);
+	int complaint = parse_packet(qp, skb, size, packet);
+
+	run->offset += size;
+	run->index++;
+	return complaint;
+}
+
+/**
+ * roce_run_count() - count a good packet
+ * @qp: to which it was sent
+ * @packet: the packet
+ *
+ * RCU read side.
+ */
+void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	roce_count(qp, rx_packets);
+	roce_count_add(qp, rx_bytes, roce_packet_size(packet));
+	if (packet->qpn == ROCE_QPN_MULTICAST)
+		roce_count(qp, rx_multicast_packets);
+}
+
+/**
+ * roce_run_check() - the next good packet of a run that several QPs may take
+ * @skb: with a &struct roce_run in its control block, which moves on
+ * @qp: one of them; counts the bad packets, which are skipped
+ * @packet: to be filled in
+ * @alone: set to a run of this packet alone, whose ICRC is not looked at again
+ *
+ * The packet is not counted: each QP that takes it does so.
+ *
+ * Return: false at the end of the run.
+ */
+bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
+		    struct roce_packet *packet, struct roce_run *alone)
+{
+	struct roce_run *run = roce_run(skb);
+
+	while (run->offset < run->end) {
+		int complaint;
+
+		*alone = *run;
+		complaint = take_packet(qp, skb, packet);
+		alone->end = run->offset;
+		alone->checked = true;
+		if (complaint < 0)
+			return true;
+		roce_drop_packet(qp, complaint, packet->psn);
+	}
+	return false;
 }
 
 /**
@@ -236,7 +400,8 @@ static int parse_packet(struct sk_buff *skb, u32 size,
  * @packet: to be filled in; its payload lies in @skb, or in its chain
  *
  * What is returned is well formed: length and pad fit the opcode, the ICRC is
- * right, the partition is ours. A bad packet is dropped and skipped.
+ * right, the partition is ours. A bad packet is counted as dropped and skipped; but a
+ * request that an RC responder has to refuse is returned, as malformed.
  *
  * Return: false at the end of the run.
  */
@@ -246,21 +411,38 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 	struct roce_run *run = roce_run(skb);
 
 	while (run->offset < run->end) {
-		u32 size = min(run->segment, run->end - run->offset);
-		int complaint = parse_packet(skb, size, packet);
+		int complaint = take_packet(qp, skb, packet);
 
-		run->offset += size;
-		run->index++;
+		packet->again = run->again;
+		run->again = false;
 		if (complaint < 0) {
-			roce_count(qp, rx_packets);
-			roce_count_add(qp, rx_bytes, size);
-			if (packet->qpn == ROCE_QPN_MULTICAST)
-				roce_count(qp, rx_multicast_packets);
+			if (!packet->again)
+				roce_run_count(qp, packet);
 			return true;
 		}
 		roce_drop_packet(qp, complaint, packet->psn);
+		if (packet->malformed)
+			return true;
 	}
 	return false;
+}
+
+/**
+ * roce_run_return() - let the latest packet be the next one once more
+ * @skb: of the run, which is kept for later
+ * @packet: the one that roce_run_next() has returned last
+ */
+void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet)
+{
+	struct roce_run *run = roce_run(skb);
+
+	run->offset -= roce_packet_size(packet);
+	run->index--;
+	run->again = true;
+	run->early = true;
+	/* The prefix makes room; it is made anew. */
+	run->prefix.size = 0;
+	run->early_psn = packet->psn;
 }
 
 /**
@@ -278,4 +460,22 @@ void roce_packet_ip_headers(const struct sk_buff *skb,
 			    roce_packet_size(packet), headers);
 	if (!headers->ipv6)
 		ip_send_check(&headers->v4);
+}
+
+/**
+ * roce_run_addresses() - where a datagram came from and went to
+ * @skb: its network header is set
+ * @source: set, IPv4 as ::ffff:a.b.c.d
+ * @destination: set, likewise
+ */
+void roce_run_addresses(const struct sk_buff *skb, struct in6_addr *source,
+			struct in6_addr *destination)
+{
+	if (roce_is_ipv6(skb)) {
+		*source = ipv6_hdr(skb)->saddr;
+		*destination = ipv6_hdr(skb)->daddr;
+		return;
+	}
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, source);
+	ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, destination);
 }

@@ -13,20 +13,40 @@ struct roce_qp;
  * @end: offset behind its last ICRC
  * @part: of a chain of sk_buffs, one that ends behind @offset; NULL at its end
  * @part_offset: where @part begins
+ * @fragment_offset: where fragment number @fragment begins
  * @segment: bytes of each packet but the last one
  * @index: of its first packet in the datagram: what IPv4 identification counts
  * @vlan_id: of the VLAN device that it came through, 0xffff for none
+ * @fragment: of the sk_buff, where a packet was found last
  * @congestion: a switch marked it: ECN codepoint CE (RFC 3168)
+ * @checked: the ICRC of all its packets was found right
+ * @again: its first packet was taken before, see roce_run_return()
+ * @early: it was kept for later
+ * @prefix: of the ICRC of the latest packet
+ * @early_psn: of the first packet while the run is kept, see reorder.c
+ * @early_packets: that follow each other, from the first one on; likewise
  */
 struct roce_run {
 	u32 offset;
 	u32 end;
 	const struct sk_buff *part;
 	u32 part_offset;
-	u32 segment;
-	u32 index;
+	u32 fragment_offset;
+	u16 segment;
+	u16 index;
 	u16 vlan_id;
-	bool congestion;
+	u8 fragment;
+	bool congestion:1;
+	bool checked:1;
+	bool again:1;
+	bool early:1;
+	union {
+		struct roce_icrc_prefix prefix;
+		struct {
+			u32 early_psn;
+			u32 early_packets;
+		};
+	};
 };
 
 static inline struct roce_run *roce_run(struct sk_buff *skb)
@@ -50,15 +70,19 @@ static inline u32 roce_run_packets(struct sk_buff *skb)
 }
 
 void roce_run_init(struct sk_buff *skb, u32 segment);
-const struct sk_buff *roce_run_part(const struct sk_buff *skb,
-				    struct roce_run *run, u32 size, u32 *offset);
+bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
+		   struct roce_bth *bth);
+bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run);
 bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);
+void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet);
+bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
+		    struct roce_packet *packet, struct roce_run *alone);
+void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet);
+void roce_run_addresses(const struct sk_buff *skb, struct in6_addr *source,
+			struct in6_addr *destination);
 void roce_packet_ip_headers(const struct sk_buff *skb,
 			    const struct roce_packet *packet,
 			    struct roce_ip_headers *headers);
-
-struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
-				 struct sk_buff *skb);
 
 #endif /* ROCE_RUN_H */

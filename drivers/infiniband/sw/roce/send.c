@@ -8,14 +8,20 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/route.h>
 #include <net/sch_generic.h>
 #include <net/udp.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
-#include "qp.h"
+#include "compat.h"
+#include "counters.h"
+#include "egress.h"
+#include "roce_wire.h"
+#include "send.h"
 #include "trace.h"
+#include "train.h"
 
 /**
  * roce_udp_source_port() - the entropy of a flow
@@ -31,18 +37,43 @@ u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn
 	return rdma_get_udp_sport(av->flow_label, local_qpn, remote_qpn);
 }
 
-/* Traffic to ourselves goes through lo, else that of an address through its netdev. */
-static int output_interface(const struct roce_av *av, bool peer_is_local)
+/*
+ * Traffic of an address goes through its netdev. Traffic to ourselves goes through lo,
+ * or through the VRF of the netdev, which is what 0 and the VRF's index mean.
+ */
+static int output_interface(const struct net_device *netdev, bool peer_is_local)
 {
-	return peer_is_local ? 0 : av->interface;
+	return peer_is_local ? l3mdev_master_ifindex_rcu(netdev) : netdev->ifindex;
 }
 
-static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av)
+/*
+ * One for all CPUs: a table of routes for each of them would be most of an idle QP's
+ * memory. Nobody takes a reference, which would go from CPU to CPU with each train:
+ * whoever replaces a route gives it up only when RCU read sections are over.
+ */
+static void remember_route(struct roce_av *av, struct dst_entry *dst, u32 cookie)
+{
+	WRITE_ONCE(av->route_cookie, cookie);
+	dst_release(unrcu_pointer(xchg(&av->route, RCU_INITIALIZER(dst))));
+}
+
+static struct dst_entry *remembered_route(const struct roce_av *av)
+{
+	struct dst_entry *dst = rcu_dereference(av->route);
+
+	if (dst && READ_ONCE(dst->obsolete) &&
+	    !dst->ops->check(dst, READ_ONCE(av->route_cookie)))
+		return NULL;
+	return dst;
+}
+
+static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av,
+				    const struct net_device *netdev)
 {
 	__be32 daddr = av->destination.s6_addr32[3];
-	bool local = inet_addr_type(net, daddr) == RTN_LOCAL;
+	bool local = inet_addr_type_dev_table(net, netdev, daddr) == RTN_LOCAL;
 	struct flowi4 flow = {
-		.flowi4_oif = output_interface(av, local),
+		.flowi4_oif = output_interface(netdev, local),
 		.flowi4_proto = IPPROTO_UDP,
 		.saddr = av->source.s6_addr32[3],
 		.daddr = daddr,
@@ -53,7 +84,7 @@ static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av)
 	route = ip_route_output_key(net, &flow);
 	if (IS_ERR(route))
 		return ERR_CAST(route);
-	dst_cache_set_ip4(&av->route, &route->dst, flow.saddr);
+	remember_route(av, &route->dst, 0);
 	return &route->dst;
 }
 
@@ -68,11 +99,12 @@ static bool goes_elsewhere(const struct dst_entry *dst, const struct flowi6 *flo
 	       !(dst->dev->flags & IFF_LOOPBACK);
 }
 
-static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
+static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av,
+				    const struct net_device *netdev)
 {
-	bool local = ipv6_chk_addr(net, &av->destination, NULL, 0);
+	bool local = ipv6_chk_addr(net, &av->destination, netdev, 0);
 	struct flowi6 flow = {
-		.flowi6_oif = output_interface(av, local),
+		.flowi6_oif = output_interface(netdev, local),
 		.flowi6_proto = IPPROTO_UDP,
 		.saddr = av->source,
 		.daddr = av->destination,
@@ -81,7 +113,7 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
 	struct dst_entry *dst;
 
 	/* Unlike IPv4, it would send in the name of somebody else. */
-	if (!ipv6_chk_addr_and_flags(net, &av->source, NULL, true, 0, 0))
+	if (!ipv6_chk_addr_and_flags(net, &av->source, netdev, true, 0, 0))
 		return ERR_PTR(-EADDRNOTAVAIL);
 	dst = ip6_route_output(net, NULL, &flow);
 	if (goes_elsewhere(dst, &flow)) {
@@ -99,18 +131,24 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av)
 	dst = xfrm_lookup_route(net, dst, flowi6_to_flowi(&flow), NULL, 0);
 	if (IS_ERR(dst))
 		return dst;
-	dst_cache_set_ip6(&av->route, dst, &flow.saddr);
+	remember_route(av, dst, rt6_get_cookie(container_of(dst, struct rt6_info,
+							    dst)));
 	return dst;
 }
 
 /* One lookup per flow and change of the network, not per train */
 static struct dst_entry *find_route(struct net *net, struct roce_av *av)
 {
-	struct dst_entry *dst = dst_cache_get(&av->route);
+	struct dst_entry *dst = remembered_route(av);
+	const struct net_device *netdev;
 
 	if (dst)
 		return dst;
-	return av->ipv6 ? route_ipv6(net, av) : route_ipv4(net, av);
+	netdev = dev_get_by_index_rcu(net, av->interface);
+	if (!netdev)
+		return ERR_PTR(-ENODEV);
+	return av->ipv6 ? route_ipv6(net, av, netdev) :
+			  route_ipv4(net, av, netdev);
 }
 
 static int output(struct roce_device *dev, const struct roce_av *av,
@@ -134,27 +172,40 @@ static bool has_queue(const struct net_device *netdev)
 	return rcu_dereference(netdev_get_tx_queue(netdev, 0)->qdisc)->enqueue;
 }
 
+/* A NIC that segments UDP, and is allowed to change the identification */
+static int changes_identification(struct net_device *netdev,
+				  struct netdev_nested_priv *unused)
+{
+	const netdev_features_t both = NETIF_F_GSO_UDP_L4 | NETIF_F_TSO_MANGLEID;
+
+	return netdev->dev.parent && (netdev->features & both) == both;
+}
+
 /*
- * The ICRC covers the identification of each IPv4 packet. Software segmentation
- * counts it up; nothing obliges a NIC to. A virtual device with nothing below
- * it passes a train on whole.
+ * All packets of an IPv4 train have one identification, which the ICRC covers. A NIC
+ * says by NETIF_F_TSO_MANGLEID that it may change it; if it does not say so, the core
+ * cuts the train, behind the queue and without copying. Virtual devices say so, and
+ * pass a train on whole.
  *
  * Where IP or the core would cut it on our way, without a queue before, we do it:
  * they tell how the last packet fared, and not how many have left.
  */
-static bool must_be_cut(const struct roce_av *av, const struct sk_buff *skb,
+static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 			const struct dst_entry *dst)
 {
-	const struct net_device *netdev = dst->dev;
+	struct net_device *netdev = dst->dev;
+	struct netdev_nested_priv unused = {};
 
 	if (!skb_is_gso(skb))
 		return false;
 	if (dst_xfrm(dst))
 		return true;
-	if (!(netdev->features & NETIF_F_GSO_UDP_L4))
+	if (!skb_gso_ok(skb, netdev->features))
 		return !has_queue(netdev);
 	return !av->ipv6 &&
-	       (netdev->dev.parent || !list_empty(&netdev->adj_list.lower));
+	       (changes_identification(netdev, &unused) ||
+		netdev_walk_all_lower_dev_rcu(netdev, changes_identification,
+					      &unused));
 }
 
 /* Sets how many packets went out before the queue was full. */
@@ -163,7 +214,7 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 {
 	struct sk_buff *segments, *segment, *next;
 
-	segments = skb_gso_segment(skb, 0);
+	segments = roce_train_cut(skb);
 	if (IS_ERR_OR_NULL(segments)) {
 		kfree_skb(skb);
 		return -EAGAIN;
@@ -211,7 +262,7 @@ static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
 	struct roce_device *dev = qp->dev;
-	u32 bytes = train->skb->len;
+	u32 bytes = train->bytes;
 	struct dst_entry *dst;
 	struct sk_buff *skb;
 	int err;
@@ -224,7 +275,7 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 	}
 
 	skb = roce_train_finish(train);
-	skb_dst_set(skb, dst);
+	skb_dst_set_noref(skb, dst);
 	skb->dev = dst->dev;
 	skb->priority = train->priority;
 	keep_to_one_queue(qp, skb);

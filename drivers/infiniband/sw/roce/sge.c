@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "access.h"
 #include "sge.h"
 
 /**
@@ -25,6 +26,7 @@ bool roce_sge_next(struct roce_sge_walk *walk)
 			.pd = walk->pd,
 			.key = sge->lkey,
 			.rights = walk->access,
+			.latest = walk->latest,
 			.address = sge->addr + walk->offset,
 			.length = min_t(u64, walk->left,
 					sge->length - walk->offset),
@@ -34,42 +36,6 @@ bool roce_sge_next(struct roce_sge_walk *walk)
 		return true;
 	}
 	return false;
-}
-
-/**
- * roce_sge_gather() - append memory to the packet under construction
- * @walk: over what to append
- * @train: between begin and end of a packet
- *
- * Return: 0, -EACCES or -ENOMEM.
- */
-int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train)
-{
-	int err = 0;
-
-	while (!err && roce_sge_next(walk))
-		err = roce_access_read(&walk->piece, train);
-	return err;
-}
-
-/**
- * roce_sge_scatter() - place a part of a packet in memory
- * @walk: over where to place it
- * @skb: holds the packet
- * @offset: of the first byte in @skb
- *
- * Return: 0 or a negative errno.
- */
-int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
-		     unsigned int offset)
-{
-	int err = 0;
-
-	while (!err && roce_sge_next(walk)) {
-		err = roce_access_write(&walk->piece, skb, offset);
-		offset += walk->piece.length;
-	}
-	return err;
 }
 
 /**

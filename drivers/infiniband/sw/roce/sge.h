@@ -2,6 +2,8 @@
 #ifndef ROCE_SGE_H
 #define ROCE_SGE_H
 
+#include <rdma/ib_verbs.h>
+
 #include "access.h"
 
 /**
@@ -12,6 +14,7 @@
  * @offset: bytes to skip first
  * @left: bytes still to be walked over
  * @access: what the memory has to allow, 0 for reading
+ * @latest: as of &struct roce_access
  * @piece: what roce_sge_next() found
  */
 struct roce_sge_walk {
@@ -21,13 +24,11 @@ struct roce_sge_walk {
 	u64 offset;
 	u32 left;
 	int access;
+	struct roce_key **latest;
 	struct roce_access piece;
 };
 
 bool roce_sge_next(struct roce_sge_walk *walk);
-int roce_sge_gather(struct roce_sge_walk *walk, struct roce_train *train);
-int roce_sge_scatter(struct roce_sge_walk *walk, const struct sk_buff *skb,
-		     unsigned int offset);
 int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer);
 
 #endif /* ROCE_SGE_H */

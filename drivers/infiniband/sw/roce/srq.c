@@ -6,15 +6,19 @@
  */
 #include <rdma/uverbs_ioctl.h>
 
-#include "qp.h"
+#include "device.h"
+#include "receive.h"
+#include "ring.h"
+#include "roce.h"
+#include "srq.h"
 
-static size_t element_size(u32 max_sges)
+static size_t receive_size(u32 max_sges)
 {
 	return sizeof(struct rxe_recv_wqe) + max_sges * sizeof(struct rxe_sge);
 }
 
-static int check_init_attr(const struct ib_srq_init_attr *init,
-			   const struct ib_udata *udata)
+static int check_srq_init_attr(const struct ib_srq_init_attr *init,
+			       const struct ib_udata *udata)
 {
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
@@ -47,7 +51,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	struct rxe_create_srq_resp response = {};
 	int err;
 
-	err = check_init_attr(init, udata);
+	err = check_srq_init_attr(init, udata);
 	if (err)
 		return err;
 	if (!roce_object_get(&dev->objects.srq, ROCE_MAX_SRQ))
@@ -57,7 +61,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	mutex_init(&srq->modify_lock);
 	srq->max_sges = init->attr.max_sge;
 	err = roce_ring_init(&srq->ring, init->attr.max_wr,
-			     element_size(srq->max_sges), false, udata,
+			     receive_size(srq->max_sges), false, udata,
 			     &response.mi);
 	if (!err && udata)
 		err = ib_copy_to_udata(udata, &response, sizeof(response));
@@ -112,7 +116,7 @@ static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
 
 	if (!max_wr || max_wr > ROCE_MAX_SRQ_WR)
 		return -EINVAL;
-	err = roce_ring_init(ring, max_wr, element_size(srq->max_sges), false,
+	err = roce_ring_init(ring, max_wr, receive_size(srq->max_sges), false,
 			     udata, &info);
 	if (!err && udata)
 		err = tell_user(udata, &info);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What /sys/class/infiniband/X tells of a device beside what the core does.
- * Monitoring programs read these two files of RDMA cards; some of them show
+ * Monitoring programs read hca_type and board_id of RDMA cards; some of them show
  * nothing at all of a device that has none.
  */
 #include <linux/device.h>
 #include <linux/sysfs.h>
 
-#include "roce.h"
+#include "device.h"
+#include "reorder.h"
 
 static ssize_t hca_type_show(struct device *device,
 			     struct device_attribute *attr, char *buf)
@@ -23,9 +24,66 @@ static ssize_t board_id_show(struct device *device,
 }
 static DEVICE_ATTR_RO(board_id);
 
+static struct roce_device *from_device(struct device *device)
+{
+	return rdma_device_to_drv_device(device, struct roce_device, ibdev);
+}
+
+static ssize_t reordering_us_show(struct device *device,
+				  struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(from_device(device)->reordering_us));
+}
+
+static ssize_t reordering_us_store(struct device *device,
+				   struct device_attribute *attr, const char *text,
+				   size_t length)
+{
+	u32 value;
+	int err;
+
+	err = kstrtou32(text, 0, &value);
+	if (err)
+		return err;
+	if (value > ROCE_REORDERING_MAX_US)
+		return -ERANGE;
+	WRITE_ONCE(from_device(device)->reordering_us, value);
+	return length;
+}
+static DEVICE_ATTR_RW(reordering_us);
+
+static const char * const loss_recoveries[] = {
+	[ROCE_GO_BACK_N] = "go-back-n",
+	[ROCE_TOLERATE] = "tolerate",
+	[ROCE_SELECTIVE] = "selective",
+};
+
+static ssize_t loss_recovery_show(struct device *device,
+				  struct device_attribute *attr, char *buf)
+{
+	u8 value = READ_ONCE(from_device(device)->loss_recovery);
+
+	return sysfs_emit(buf, "%s\n", loss_recoveries[value]);
+}
+
+static ssize_t loss_recovery_store(struct device *device,
+				   struct device_attribute *attr, const char *text,
+				   size_t length)
+{
+	int value = sysfs_match_string(loss_recoveries, text);
+
+	if (value < 0)
+		return value;
+	WRITE_ONCE(from_device(device)->loss_recovery, value);
+	return length;
+}
+static DEVICE_ATTR_RW(loss_recovery);
+
 static struct attribute *attributes[] = {
 	&dev_attr_hca_type.attr,
 	&dev_attr_board_id.attr,
+	&dev_attr_reordering_us.attr,
+	&dev_attr_loss_recovery.attr,
 	NULL
 };
 

@@ -11,7 +11,9 @@
 
 #include <linux/tracepoint.h>
 
+#include "codec.h"
 #include "qp.h"
+#include "roce_wire.h"
 
 #define show_qp_state(state) \
 	__print_symbolic(state, \
@@ -49,9 +51,9 @@ DECLARE_EVENT_CLASS(roce_train,
 		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
 			IB_DEVICE_NAME_MAX);
 		__entry->qpn = qp->ibqp.qp_num;
-		__entry->destination = be32_to_cpu(bth->qpn) & ROCE_BTH_LOW_24;
-		__entry->psn = be32_to_cpu(bth->psn) & ROCE_PSN_MASK;
-		__entry->last_psn = be32_to_cpu(last_bth->psn) & ROCE_PSN_MASK;
+		__entry->destination = roce_bth_qpn(bth);
+		__entry->psn = roce_bth_psn(bth);
+		__entry->last_psn = roce_bth_psn(last_bth);
 		__entry->packets = packets;
 		__entry->bytes = bytes;
 		__entry->opcode = bth->opcode;
@@ -137,6 +139,42 @@ DEFINE_EVENT(roce_nak, roce_nak_sent,
 DEFINE_EVENT(roce_nak, roce_nak_received,
 	TP_PROTO(const struct roce_qp *qp, u32 psn, u8 syndrome),
 	TP_ARGS(qp, psn, syndrome)
+);
+
+/* @lost: PSNs from @psn on before which what is missing is lost */
+DECLARE_EVENT_CLASS(roce_sack,
+	TP_PROTO(const struct roce_qp *qp, u32 psn, u32 lost, u32 ranges),
+	TP_ARGS(qp, psn, lost, ranges),
+
+	TP_STRUCT__entry(
+		__array(char, device, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, lost)
+		__field(u32, ranges)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = psn;
+		__entry->lost = lost;
+		__entry->ranges = ranges;
+	),
+
+	TP_printk("%s qpn=%u psn=%u lost=%u ranges=%u", __entry->device,
+		  __entry->qpn, __entry->psn, __entry->lost, __entry->ranges)
+);
+
+DEFINE_EVENT(roce_sack, roce_sack_sent,
+	TP_PROTO(const struct roce_qp *qp, u32 psn, u32 lost, u32 ranges),
+	TP_ARGS(qp, psn, lost, ranges)
+);
+
+DEFINE_EVENT(roce_sack, roce_sack_received,
+	TP_PROTO(const struct roce_qp *qp, u32 psn, u32 lost, u32 ranges),
+	TP_ARGS(qp, psn, lost, ranges)
 );
 
 /* The requester goes back to @psn; @reason is the counter. */

@@ -16,7 +16,13 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 
-#include "qp.h"
+#include "ah.h"
+#include "codec.h"
+#include "compat.h"
+#include "icrc.h"
+#include "packet.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
 #include "train.h"
 
 /* Room for the headers below BTH, whatever the route turns out to need */
@@ -43,8 +49,7 @@ void roce_train_exit(void)
 }
 
 static void fill_ip_headers(struct roce_ip_headers *headers,
-			    const struct roce_av *av, u16 source_port,
-			    u32 first_psn)
+			    const struct roce_av *av, u16 source_port)
 {
 	headers->ipv6 = av->ipv6;
 	headers->udp = (struct udphdr) {
@@ -62,15 +67,10 @@ static void fill_ip_headers(struct roce_ip_headers *headers,
 			     htonl(av->flow_label));
 		return;
 	}
-	/*
-	 * With DF set the identification means nothing to IP (RFC 6864), and
-	 * software GSO counts it up from segment to segment.
-	 */
 	headers->v4 = (struct iphdr) {
 		.version = 4,
 		.ihl = 5,
 		.tos = av->traffic_class,
-		.id = htons((u16)first_psn),
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
 		.protocol = IPPROTO_UDP,
@@ -81,31 +81,40 @@ static void fill_ip_headers(struct roce_ip_headers *headers,
 
 /**
  * roce_train_open() - begin a train
- * @train: to be filled in
+ * @train: to be filled in; holds nothing yet
  * @av: where it goes
  * @source_port: of the UDP header
- * @first_psn: PSN of its first packet
- * @size: bytes of the first packet, BTH to ICRC
  *
  * BH disabled until the train is sent or dropped.
- *
- * Return: 0 or -ENOMEM.
  */
-int roce_train_open(struct roce_train *train, const struct roce_av *av,
-		    u16 source_port, u32 first_psn, u32 size)
+void roce_train_open(struct roce_train *train, const struct roce_av *av,
+		     u16 source_port)
 {
-	u32 linear = size <= TRAIN_LINEAR_BYTES ? size : 0;
-
 	*train = (struct roce_train) {
-		.segment = size,
 		.limit = ROCE_TRAIN_MAX_BYTES,
 		.priority = av->priority,
 	};
+	fill_ip_headers(&train->headers, av, source_port);
+}
+
+/* The first packet says how long the others may be. */
+static int take_first_packet(struct roce_train *train,
+			     const struct roce_packet *packet)
+{
+	u32 size = roce_packet_size(packet);
+	u32 linear = size <= TRAIN_LINEAR_BYTES ? size : 0;
+
 	train->skb = alloc_skb(TRAIN_HEADROOM + linear, GFP_ATOMIC);
 	if (!train->skb)
 		return -ENOMEM;
 	skb_reserve(train->skb, TRAIN_HEADROOM);
-	fill_ip_headers(&train->headers, av, source_port, first_psn);
+	train->place = train->skb->data;
+	train->unclaimed = train->place;
+	train->end = train->place + linear;
+	train->segment = size;
+	/* With DF set the identification means nothing to IP (RFC 6864). */
+	if (!train->headers.ipv6)
+		train->headers.v4.id = htons((u16)packet->psn);
 	return 0;
 }
 
@@ -146,214 +155,233 @@ void roce_train_set_ecn(struct roce_train *train, u8 ecn)
  */
 bool roce_train_fits(const struct roce_train *train, u32 size)
 {
+	if (!train->packets)
+		return true;
 	return !train->closed && size <= train->segment &&
 	       train->packets < ROCE_TRAIN_MAX_PACKETS &&
-	       (!train->packets || train->skb->len + size <= train->limit);
+	       train->bytes + size <= train->limit;
 }
 
-/* A place for the next bytes; *room says for how many. */
-static void *next_room(struct sk_buff *skb, struct page_frag *frag, u32 *room)
+/**
+ * roce_train_capacity() - how many packets of a size a train can take
+ * @train: open
+ * @size: bytes of each packet, BTH to ICRC; the next one fits
+ *
+ * Return: 1 or more.
+ */
+u32 roce_train_capacity(const struct roce_train *train, u32 size)
 {
-	struct page_frag *cache = this_cpu_ptr(&train_page_frag);
+	u32 bytes = train->limit - min(train->bytes, train->limit);
 
-	if (!skb_is_nonlinear(skb) && skb_tailroom(skb)) {
-		frag->page = NULL;
-		*room = skb_tailroom(skb);
-		return skb_tail_pointer(skb);
-	}
-
-	if (!skb_page_frag_refill(1, cache, GFP_ATOMIC))
-		return NULL;
-	if (!skb_can_coalesce(skb, skb_shinfo(skb)->nr_frags, cache->page,
-			      cache->offset) &&
-	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
-		return NULL;
-	*frag = *cache;
-	*room = cache->size - cache->offset;
-	return page_address(cache->page) + cache->offset;
+	if (train->packets && size != train->segment)
+		return 1;
+	return clamp(bytes / size, 1u, ROCE_TRAIN_MAX_PACKETS - train->packets);
 }
 
-static void take_room(struct sk_buff *skb, const struct page_frag *frag, u32 n)
+/* What was written becomes a part of the sk_buff. */
+static void claim_bytes(struct roce_train *train)
 {
+	struct page_frag *frag = this_cpu_ptr(&train_page_frag);
+	struct sk_buff *skb = train->skb;
 	struct skb_shared_info *info = skb_shinfo(skb);
+	u32 n = train->place - train->unclaimed;
 
-	if (!frag->page) {
+	train->unclaimed = train->place;
+	if (!n)
+		return;
+	if (!train->in_page) {
 		__skb_put(skb, n);
 		return;
 	}
-
 	if (skb_can_coalesce(skb, info->nr_frags, frag->page, frag->offset)) {
 		skb_frag_size_add(&info->frags[info->nr_frags - 1], n);
 	} else {
 		get_page(frag->page);
-		skb_fill_page_desc(skb, info->nr_frags, frag->page,
-				   frag->offset, n);
+		skb_fill_page_desc(skb, info->nr_frags, frag->page, frag->offset, n);
 	}
-	this_cpu_ptr(&train_page_frag)->offset += n;
+	frag->offset += n;
 	skb->len += n;
 	skb->data_len += n;
 	skb->truesize += n;
 }
 
-static int put_bytes(struct roce_train *train, const void *data, u32 length,
-		     bool checksum)
+static int find_room(struct roce_train *train)
+{
+	struct page_frag *frag = this_cpu_ptr(&train_page_frag);
+	struct sk_buff *skb = train->skb;
+
+	claim_bytes(train);
+	if (!skb_page_frag_refill(1, frag, GFP_ATOMIC))
+		return -ENOMEM;
+	if (!skb_can_coalesce(skb, skb_shinfo(skb)->nr_frags, frag->page,
+			      frag->offset) &&
+	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return -ENOMEM;
+	train->in_page = true;
+	train->place = page_address(frag->page) + frag->offset;
+	train->unclaimed = train->place;
+	train->end = page_address(frag->page) + frag->size;
+	return 0;
+}
+
+static u32 room_in_train(const struct roce_train *train)
+{
+	return train->end - train->place;
+}
+
+/* There is room for them. */
+static __always_inline void put_bytes_here(struct roce_train *train, const void *data,
+					   u32 length, bool checksum)
+{
+	memcpy(train->place, data, length);
+	/*
+	 * Of the copy: the original may be memory that an application
+	 * is changing right now.
+	 */
+	if (checksum)
+		train->icrc = roce_icrc_update(train->icrc, train->place, length);
+	train->place += length;
+	train->bytes += length;
+}
+
+static int put_bytes_across(struct roce_train *train, const void *data, u32 length,
+			    bool checksum)
 {
 	while (length) {
-		struct page_frag frag;
-		void *place;
 		u32 n;
 
-		place = next_room(train->skb, &frag, &n);
-		if (!place)
+		if (!room_in_train(train) && find_room(train))
 			return -ENOMEM;
-		n = min(n, length);
-		memcpy(place, data, n);
-		/*
-		 * Of the copy: the original may be memory that an application
-		 * is changing right now.
-		 */
-		if (checksum)
-			train->icrc = roce_icrc_update(train->icrc, place, n);
-		take_room(train->skb, &frag, n);
+		n = min(room_in_train(train), length);
+		put_bytes_here(train, data, n, checksum);
 		data += n;
 		length -= n;
 	}
 	return 0;
 }
 
+static __always_inline int put_bytes(struct roce_train *train, const void *data,
+				     u32 length, bool checksum)
+{
+	if (unlikely(length > room_in_train(train)))
+		return put_bytes_across(train, data, length, checksum);
+	put_bytes_here(train, data, length, checksum);
+	return 0;
+}
+
+/* @transport: the BTH of the packet, and the headers behind it */
+static int put_headers(struct roce_train *train, const void *transport, u32 length)
+{
+	u32 size = length + train->payload + roce_packet_pad(train->payload) +
+		   ROCE_ICRC_SIZE;
+
+	if (!roce_icrc_has_prefix(&train->prefix, transport, size)) {
+		roce_ip_headers_set_lengths(&train->headers, size);
+		roce_icrc_set_prefix(&train->prefix, &train->headers, transport,
+				     size);
+	}
+	train->start = train->bytes;
+	train->left = train->payload;
+	train->icrc = roce_icrc_begin(&train->prefix, transport, length);
+	return put_bytes(train, transport, length, false);
+}
+
+/**
+ * roce_train_end_packet() - write pad and ICRC of the packet
+ * @train: all the payload was appended
+ *
+ * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ */
+int roce_train_end_packet(struct roce_train *train)
+{
+	u32 pad = roce_packet_pad(train->payload);
+	/* The pad lies in front of the ICRC. */
+	__le32 tail[2] = {};
+	int err;
+
+	if (pad)
+		train->icrc = roce_icrc_update(train->icrc, tail, pad);
+	tail[1] = roce_icrc_finish(train->icrc);
+	err = put_bytes(train, (void *)&tail[1] - pad, pad + sizeof(tail[1]), false);
+	if (err)
+		return err;
+
+	if (train->bytes - train->start < train->segment)
+		train->closed = true;
+	train->packets++;
+	return 0;
+}
+
+/* Of the same kind as the one that is complete now */
+static int begin_next_packet(struct roce_train *train)
+{
+	u32 psn = roce_psn_add(roce_bth_psn(&train->bth), 1);
+	int err;
+
+	err = roce_train_end_packet(train);
+	if (err)
+		return err;
+	train->more--;
+	train->bth.psn = cpu_to_be32(psn);
+	return put_headers(train, &train->bth, sizeof(train->bth));
+}
+
 /**
  * roce_train_append() - add bytes of payload to the packet under construction
  * @train: between begin and end of a packet
- * @data: what to copy
+ * @data: what to copy; goes on in the next packet, if several were begun
  * @length: bytes
  *
  * Return: 0 or -ENOMEM; then the packet is to be cancelled.
  */
 int roce_train_append(struct roce_train *train, const void *data, u32 length)
 {
-	return put_bytes(train, data, length, true);
-}
+	while (train->more && length >= train->left) {
+		u32 n = train->left;
+		int err = put_bytes(train, data, n, true) ?:
+			  begin_next_packet(train);
 
-/* The headers between BTH and payload */
-static void add_extended_headers(const struct roce_packet *packet, void *end)
-{
-	u32 flags = packet->info->flags;
-
-	if (flags & ROCE_HAS_DETH) {
-		struct roce_deth deth = {
-			.qkey = cpu_to_be32(packet->qkey),
-			.source_qpn = cpu_to_be32(packet->source_qpn),
-		};
-		end = roce_add_header(end, &deth, sizeof(deth));
+		if (err)
+			return err;
+		data += n;
+		length -= n;
 	}
-	if (flags & ROCE_HAS_FETH) {
-		struct roce_feth feth = { .flush = cpu_to_be32(packet->flush) };
-
-		end = roce_add_header(end, &feth, sizeof(feth));
-	}
-	if (flags & ROCE_HAS_RETH) {
-		struct roce_reth reth = {
-			.va = cpu_to_be64(packet->va),
-			.rkey = cpu_to_be32(packet->rkey),
-			.length = cpu_to_be32(packet->length),
-		};
-		end = roce_add_header(end, &reth, sizeof(reth));
-	}
-	if (flags & ROCE_HAS_AETH) {
-		struct roce_aeth aeth = {
-			.syndrome_msn = cpu_to_be32(packet->syndrome << 24 |
-						    packet->msn),
-		};
-		end = roce_add_header(end, &aeth, sizeof(aeth));
-	}
-	if (flags & ROCE_HAS_ATOMIC_ETH) {
-		struct roce_atomic_eth atomic = {
-			.va = cpu_to_be64(packet->va),
-			.rkey = cpu_to_be32(packet->rkey),
-			.swap_add = cpu_to_be64(packet->swap_add),
-			.compare = cpu_to_be64(packet->compare),
-		};
-		end = roce_add_header(end, &atomic, sizeof(atomic));
-	}
-	if (flags & ROCE_HAS_ATOMIC_ACK_ETH) {
-		struct roce_atomic_ack_eth ack = {
-			.original = cpu_to_be64(packet->original),
-		};
-		end = roce_add_header(end, &ack, sizeof(ack));
-	}
-	if (flags & ROCE_HAS_IMMEDIATE)
-		end = roce_add_header(end, &packet->immediate,
-				      sizeof(packet->immediate));
-	if (flags & ROCE_HAS_INVALIDATE) {
-		__be32 rkey = cpu_to_be32(packet->invalidate);
-
-		end = roce_add_header(end, &rkey, sizeof(rkey));
-	}
+	train->left -= length;
+	return length ? put_bytes(train, data, length, true) : 0;
 }
 
 /**
- * roce_train_begin_packet() - write the headers of the next packet
+ * roce_train_begin_packets() - write the headers of the next packet
  * @train: open, and the packet fits
  * @packet: describes it; info, opcode, qpn, psn, payload and what the opcode
  *	has headers for
+ * @count: packets that differ in nothing but the PSN, which counts up; more than 1
+ *	only without AckReq, with no header but a BTH, and with no pad
+ *
+ * roce_train_append() begins the others of them.
  *
  * Return: 0 or -ENOMEM; then the packet is to be cancelled.
  */
-int roce_train_begin_packet(struct roce_train *train,
-			    const struct roce_packet *packet)
+int roce_train_begin_packets(struct roce_train *train,
+			     const struct roce_packet *packet, u32 count)
 {
 	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
-	u32 size = packet->info->header_length;
-	struct roce_bth *bth = (struct roce_bth *)buffer;
-
-	*bth = (struct roce_bth) {
-		.opcode = packet->opcode,
-		.flags = (packet->solicited ? ROCE_BTH_SOLICITED : 0) |
-			 (packet->becn ? 0 : ROCE_BTH_MIGREQ) |
-			 roce_packet_pad(packet->payload) << ROCE_BTH_PAD_SHIFT,
-		.pkey = cpu_to_be16(ROCE_DEFAULT_PKEY),
-		.qpn = cpu_to_be32(packet->qpn |
-				   (packet->becn ? ROCE_BTH_BECN : 0)),
-		.psn = cpu_to_be32(packet->psn | (packet->ack_request ?
-						  ROCE_BTH_ACK_REQUEST : 0)),
-	};
-
-	add_extended_headers(packet, buffer + sizeof(*bth));
-
-	train->start = train->skb->len;
-	roce_ip_headers_set_lengths(&train->headers, roce_packet_size(packet));
-	train->icrc = roce_icrc_begin(&train->headers, buffer, size);
-	return put_bytes(train, buffer, size, false);
-}
-
-/**
- * roce_train_end_packet() - write pad and ICRC of the packet
- * @train: all the payload was appended
- * @packet: the same as for begin
- *
- * Return: 0 or -ENOMEM; then the packet is to be cancelled.
- */
-int roce_train_end_packet(struct roce_train *train,
-			  const struct roce_packet *packet)
-{
-	static const u8 zeros[4];
-	__le32 icrc;
 	int err;
 
-	err = put_bytes(train, zeros, roce_packet_pad(packet->payload), true);
-	if (err)
-		return err;
-	icrc = roce_icrc_finish(train->icrc);
-	err = put_bytes(train, &icrc, sizeof(icrc), false);
-	if (err)
-		return err;
+	if (!train->packets) {
+		err = take_first_packet(train, packet);
+		if (err)
+			return err;
+	}
+	train->bth = roce_codec_build_bth(packet);
+	train->payload = packet->payload;
+	train->more = count - 1;
+	if (packet->info->header_length == sizeof(train->bth))
+		return put_headers(train, &train->bth, sizeof(train->bth));
 
-	if (train->skb->len - train->start < train->segment)
-		train->closed = true;
-	train->packets++;
-	if (!train->headers.ipv6)
-		be16_add_cpu(&train->headers.v4.id, 1);
-	return 0;
+	roce_codec_build_extended(packet, roce_add_header(buffer, &train->bth,
+							  sizeof(train->bth)));
+	return put_headers(train, buffer, packet->info->header_length);
 }
 
 /**
@@ -362,9 +390,13 @@ int roce_train_end_packet(struct roce_train *train,
  */
 void roce_train_cancel_packet(struct roce_train *train)
 {
+	train->closed = true;
+	if (!train->skb)
+		return;
+	claim_bytes(train);
 	/* Does not fail: the sk_buff is nobody else's and only gets shorter. */
 	WARN_ON_ONCE(pskb_trim(train->skb, train->start));
-	train->closed = true;
+	train->bytes = train->start;
 }
 
 /**
@@ -382,7 +414,7 @@ void roce_train_drop(struct roce_train *train)
  * @train: to be filled in; holds nothing after an error
  * @av: where it goes
  * @source_port: of the UDP header
- * @packet: describes it, as for roce_train_begin_packet()
+ * @packet: describes it, as for roce_train_begin_packets()
  * @payload: of the packet, as many bytes as it says
  *
  * BH disabled until the train is sent or dropped.
@@ -395,13 +427,10 @@ int roce_train_of_one(struct roce_train *train, const struct roce_av *av,
 {
 	int err;
 
-	err = roce_train_open(train, av, source_port, packet->psn,
-			      roce_packet_size(packet));
-	if (err)
-		return err;
-	err = roce_train_begin_packet(train, packet) ?:
+	roce_train_open(train, av, source_port);
+	err = roce_train_begin_packets(train, packet, 1) ?:
 	      roce_train_append(train, payload, packet->payload) ?:
-	      roce_train_end_packet(train, packet);
+	      roce_train_end_packet(train);
 	if (err)
 		roce_train_drop(train);
 	return err;
@@ -438,16 +467,17 @@ struct sk_buff *roce_train_finish(struct roce_train *train)
 	struct roce_ip_headers *headers = &train->headers;
 	struct sk_buff *skb = train->skb;
 
+	claim_bytes(train);
 	train->skb = NULL;
 	roce_ip_headers_set_lengths(headers, skb->len);
-	if (!headers->ipv6)
-		be16_add_cpu(&headers->v4.id, -(u16)train->packets);
-
 	skb_push(skb, sizeof(struct udphdr));
 	skb_reset_transport_header(skb);
 	memcpy(skb->data, &headers->udp, sizeof(headers->udp));
 	if (train->packets > 1) {
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+		/* The ICRC of each packet covers its identification. */
+		if (!headers->ipv6)
+			skb_shinfo(skb)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
 		skb_shinfo(skb)->gso_size = train->segment;
 		skb_shinfo(skb)->gso_segs = train->packets;
 	}
@@ -465,4 +495,19 @@ struct sk_buff *roce_train_finish(struct roce_train *train)
 	}
 	skb_reset_network_header(skb);
 	return skb;
+}
+
+/**
+ * roce_train_cut() - what segmentation makes of a train
+ * @skb: of roce_train_finish(), with more than one packet; its netdev is set
+ *
+ * The segments share the pages of the train, and leave the checksum to the netdev,
+ * if it can do that.
+ *
+ * Return: the list of its packets; NULL or an ERR_PTR() if that failed. The train is
+ * still the caller's.
+ */
+struct sk_buff *roce_train_cut(struct sk_buff *skb)
+{
+	return skb_gso_segment(skb, netif_skb_features(skb) & ~NETIF_F_GSO_MASK);
 }

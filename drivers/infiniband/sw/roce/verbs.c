@@ -2,9 +2,20 @@
 #include <linux/module.h>
 #include <rdma/ib_mad.h>
 
+#include "ah.h"
 #include "compat_verbs.h"
+#include "counters.h"
+#include "cq.h"
+#include "device.h"
+#include "mcast.h"
+#include "mr.h"
+#include "mw.h"
 #include "qp.h"
+#include "receive.h"
+#include "ring.h"
 #include "roce.h"
+#include "roce_wire.h"
+#include "srq.h"
 
 static int roce_get_port_immutable(struct ib_device *ibdev, u32 port,
 				   struct ib_port_immutable *immutable)
@@ -53,8 +64,11 @@ const struct ib_device_ops roce_device_ops = {
 
 	/* device.c */
 	.dealloc_driver		= roce_device_free,
-	.get_netdev		= roce_get_netdev,
+	.modify_device		= roce_modify_device,
 	.query_device		= roce_query_device,
+
+	/* port.c */
+	.get_netdev		= roce_get_netdev,
 	.query_port		= roce_query_port,
 
 	/* sysfs.c */
@@ -122,7 +136,7 @@ const struct ib_device_ops roce_device_ops = {
 	.alloc_mw		= roce_alloc_mw,
 	.dealloc_mw		= roce_dealloc_mw,
 
-	/* qp.c */
+	/* qp_verbs.c */
 	.create_qp		= roce_create_qp,
 	.destroy_qp		= roce_destroy_qp,
 	.modify_qp		= roce_modify_qp,

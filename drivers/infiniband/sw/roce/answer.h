@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_ANSWER_H
+#define ROCE_ANSWER_H
+
+#include "access.h"
+#include "qp.h"
+#include "roce_opcode.h"
+
+struct roce_packet;
+
+/* Requests that are answered by responses, rather than acknowledged */
+#define ROCE_HAS_RESPONSE	(ROCE_IS_READ | ROCE_IS_ATOMIC | \
+				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)
+
+/* Parts of READs that may wait to be answered once more, a power of two */
+#define ROCE_MAX_PARTS		16
+
+/**
+ * struct roce_resource - what the responder knows of a READ, an atomic or the like
+ * @kind: ROCE_IS_READ, ROCE_IS_ATOMIC, ROCE_IS_FLUSH or ROCE_IS_ATOMIC_WRITE
+ * @psn: of its first response
+ * @packets: responses that it has, 0 if the resource was never used
+ * @original: of an atomic, what was in memory
+ * @left: responses still to be sent
+ * @next_psn: of the next one
+ * @begin: the next one is the first that answers the request
+ * @address: of a READ, where its next byte is
+ * @length: of a READ, bytes still to be sent
+ * @rkey: of a READ
+ * @msn: of the request
+ * @repeated: the requester asked for it again
+ *
+ * The IBA calls them responder resources. A request stays known when it has been
+ * answered, until its place is taken. So an atomic that is asked for again is
+ * answered again, from here, and not executed again.
+ */
+struct roce_resource {
+	u32 kind;
+	u32 psn;
+	u32 packets;
+	u64 original;
+	u32 left;
+	u32 next_psn;
+	bool begin;
+	u64 address;
+	u32 length;
+	u32 rkey;
+	u32 msn;
+	bool repeated;
+};
+
+/**
+ * roce_remote_access() - what the peer of a QP wants to do with memory
+ * @qp: the QP
+ * @rkey: R_Key
+ * @address: of the first byte
+ * @length: bytes
+ * @rights: IB_ACCESS_* flags that it takes
+ */
+static inline struct roce_access
+roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
+		   int rights)
+{
+	return (struct roce_access) {
+		.pd = roce_qp_pd(qp),
+		.qpn = qp->ibqp.qp_num,
+		.key = rkey,
+		.rights = rights,
+		.address = address,
+		.length = length,
+	};
+}
+
+u32 roce_answer_packets(const struct roce_qp *qp,
+			const struct roce_packet *packet);
+bool roce_answer_has_room(const struct roce_qp *qp);
+void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
+			 u64 original);
+void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet);
+void roce_answer_nak(struct roce_qp *qp, u8 syndrome);
+void roce_answer_gap(struct roce_qp *qp);
+void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet);
+bool roce_answer_send(struct roce_qp *qp);
+void roce_answer_set_resources(struct roce_qp *qp,
+			       struct roce_resource *resources);
+
+#endif /* ROCE_ANSWER_H */

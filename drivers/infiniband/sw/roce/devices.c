@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The devices of this host, and how they come and go: by command, with their
+ * netdev, with their network namespace, with this module, and at the hands of
+ * rdma_rxe, which unregisters every device of the driver id that it shares with
+ * us when it is unloaded.
+ *
+ * A device stays in the list until its unregistration has returned, whoever
+ * began it: ib_unregister_device() waits for one that is under way. So whoever
+ * empties the list knows that no code of ours runs for a device any more.
+ */
+#include <linux/ethtool.h>
+#include <linux/hashtable.h>
+#include <linux/if_vlan.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "compat.h"
+#include "congestion.h"
+#include "device.h"
+
+static DEFINE_HASHTABLE(devices, 8);	/* by netdev */
+static DEFINE_MUTEX(devices_lock);	/* below the RTNL */
+
+static struct roce_device *device_of(const struct net_device *netdev)
+{
+	struct roce_device *dev;
+
+	hash_for_each_possible(devices, dev, node, (unsigned long)netdev)
+		if (dev->netdev == netdev && dev->state != ROCE_DEVICE_DEAD)
+			return dev;
+	return NULL;
+}
+
+/* Under the RTNL and the lock of the list */
+static int insert_device(struct roce_device *dev)
+{
+	if (dev->netdev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(dev->netdev), dev->net))
+		return -ENODEV;
+	/* Who renames it from now on finds the device. */
+	if (strcmp(dev->netdev_name, dev->netdev->name))
+		roce_parent_rename(dev);
+	get_device(&dev->ibdev.dev);
+	hash_add_rcu(devices, &dev->node, (unsigned long)dev->netdev);
+	return 0;
+}
+
+/* The caller has to take @leaving down, and try again, if the netdev has that one. */
+static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
+{
+	struct roce_device *other;
+	int err = -EEXIST;
+
+	*leaving = NULL;
+	rtnl_lock();
+	roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
+	mutex_lock(&devices_lock);
+	other = device_of(dev->netdev);
+	if (!other) {
+		err = insert_device(dev);
+	} else if (other->state == ROCE_DEVICE_LEAVING) {
+		get_device(&other->ibdev.dev);
+		*leaving = other;
+	}
+	mutex_unlock(&devices_lock);
+	rtnl_unlock();
+	return err;
+}
+
+/**
+ * roce_devices_remove() - take a device off the list
+ * @dev: referenced by the caller, and unregistered or never registered
+ */
+void roce_devices_remove(struct roce_device *dev)
+{
+	mutex_lock(&devices_lock);
+	if (hash_hashed(&dev->node)) {
+		hash_del_rcu(&dev->node);
+		put_device(&dev->ibdev.dev);
+	}
+	mutex_unlock(&devices_lock);
+}
+
+/* Consumes a reference. */
+static void take_down(struct roce_device *dev)
+{
+	ib_unregister_device(&dev->ibdev);
+	roce_devices_remove(dev);
+	put_device(&dev->ibdev.dev);
+}
+
+/**
+ * roce_devices_insert() - enter a device into the list
+ * @dev: not registered yet
+ *
+ * Process context. Waits for a device that its netdev had in another namespace.
+ *
+ * Return: 0, -EEXIST if its netdev has a device, or -ENODEV if its netdev goes.
+ */
+int roce_devices_insert(struct roce_device *dev)
+{
+	struct roce_device *leaving;
+	int err;
+
+	do {
+		err = try_to_insert(dev, &leaving);
+		if (leaving)
+			take_down(leaving);
+	} while (leaving);
+	return err;
+}
+
+/**
+ * roce_devices_publish() - let a device be found and follow its netdev
+ * @dev: registered, referenced by the caller
+ *
+ * Return: 0, or -ENODEV if it is going already.
+ */
+int roce_devices_publish(struct roce_device *dev)
+{
+	int err = -ENODEV;
+
+	mutex_lock(&devices_lock);
+	if (dev->state == ROCE_DEVICE_NEW) {
+		WRITE_ONCE(dev->state, ROCE_DEVICE_LIVE);
+		roce_port_event(dev);
+		err = 0;
+	}
+	mutex_unlock(&devices_lock);
+	return err;
+}
+
+/* The caller has to put_device() it. */
+static struct roce_device *first_device(const struct net *net, bool going)
+{
+	struct roce_device *dev, *found = NULL;
+	int bucket;
+
+	mutex_lock(&devices_lock);
+	hash_for_each(devices, bucket, dev, node) {
+		if (net && dev->net != net)
+			continue;
+		if (going && dev->state < ROCE_DEVICE_LEAVING)
+			continue;
+		get_device(&dev->ibdev.dev);
+		found = dev;
+		break;
+	}
+	mutex_unlock(&devices_lock);
+	return found;
+}
+
+/* Of one namespace or of all; all devices or only those that are going. */
+static void take_all_down(const struct net *net, bool going)
+{
+	struct roce_device *dev;
+
+	while ((dev = first_device(net, going)))
+		take_down(dev);
+}
+
+static void reap(struct work_struct *work)
+{
+	take_all_down(NULL, true);
+}
+
+static DECLARE_WORK(reap_work, reap);
+
+/**
+ * roce_devices_bury() - nobody shall find a device any more
+ * @dev: being unregistered; softirqs that found it are done on return
+ */
+void roce_devices_bury(struct roce_device *dev)
+{
+	mutex_lock(&devices_lock);
+	WRITE_ONCE(dev->state, ROCE_DEVICE_DEAD);
+	mutex_unlock(&devices_lock);
+	schedule_work(&reap_work);
+	synchronize_rcu();
+}
+
+/**
+ * roce_devices_find_by_address() - the device that has an address
+ * @net: network namespace
+ * @netdev: what a packet to the address came in through
+ * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
+ *
+ * Under RCU; softirq or process context. Walks the GID tables.
+ *
+ * Return: the device, until the end of the read section, or NULL.
+ */
+struct roce_device *
+roce_devices_find_by_address(struct net *net, struct net_device *netdev,
+			     const struct in6_addr *address)
+{
+	struct roce_device *dev;
+	int bucket;
+
+	hash_for_each_rcu(devices, bucket, dev, node)
+		if (dev->net == net &&
+		    READ_ONCE(dev->state) == ROCE_DEVICE_LIVE &&
+		    roce_port_has_address(dev, netdev, address))
+			return dev;
+	return NULL;
+}
+
+/**
+ * roce_devices_find_by_netdev() - the device on top of a netdev
+ * @netdev: what a packet came in through, or a VLAN on top of it
+ *
+ * Under RCU; softirq or process context.
+ *
+ * Return: the device, until the end of the read section, or NULL.
+ */
+struct roce_device *
+roce_devices_find_by_netdev(const struct net_device *netdev)
+{
+	struct roce_device *dev;
+
+	if (is_vlan_dev(netdev))
+		netdev = vlan_dev_real_dev(netdev);
+	hash_for_each_possible_rcu(devices, dev, node, (unsigned long)netdev)
+		if (dev->netdev == netdev &&
+		    READ_ONCE(dev->state) == ROCE_DEVICE_LIVE)
+			return dev;
+	return NULL;
+}
+
+/*
+ * A device that is not registered yet is told when it wants to be published; one
+ * that is moved to another namespace just now is waited for.
+ */
+static void leave_netdev(struct roce_device *dev)
+{
+	if (dev->state < ROCE_DEVICE_LIVE) {
+		WRITE_ONCE(dev->state, ROCE_DEVICE_REFUSED);
+		return;
+	}
+	WRITE_ONCE(dev->state, ROCE_DEVICE_LEAVING);
+	if (ib_device_try_get(&dev->ibdev)) {
+		ib_unregister_device_queued(&dev->ibdev);
+		ib_device_put(&dev->ibdev);
+	} else {
+		schedule_work(&reap_work);
+	}
+}
+
+static void follow_netdev(struct roce_device *dev, unsigned long event)
+{
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		leave_netdev(dev);
+		break;
+	case NETDEV_CHANGENAME:
+		roce_parent_rename(dev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		roce_cc_set_line_rate(dev, netif_get_link_ksettings);
+		fallthrough;
+	case NETDEV_DOWN:
+	case NETDEV_CHANGEMTU:
+		roce_port_event(dev);
+		break;
+	}
+}
+
+static int netdev_event(struct notifier_block *block, unsigned long event,
+			void *info)
+{
+	const struct net_device *netdev = netdev_notifier_info_to_dev(info);
+	struct roce_device *dev;
+
+	mutex_lock(&devices_lock);
+	dev = device_of(netdev);
+	if (dev)
+		follow_netdev(dev, event);
+	mutex_unlock(&devices_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+/* Before the core would move the devices to init_net. */
+static void net_pre_exit(struct net *net)
+{
+	take_all_down(net, false);
+}
+
+static struct pernet_operations net_operations = {
+	.pre_exit = net_pre_exit,
+};
+
+/**
+ * roce_devices_init() - let devices follow their netdevs and namespaces
+ *
+ * Return: 0 or a negative errno.
+ */
+int roce_devices_init(void)
+{
+	int err;
+
+	err = register_pernet_device(&net_operations);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		unregister_pernet_device(&net_operations);
+	return err;
+}
+
+/** roce_devices_exit() - take all devices down; no other one comes any more */
+void roce_devices_exit(void)
+{
+	take_all_down(NULL, false);
+	cancel_work_sync(&reap_work);
+	unregister_netdevice_notifier(&netdev_notifier);
+	unregister_pernet_device(&net_operations);
+}

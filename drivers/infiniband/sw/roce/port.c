@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The port of a device: what its netdev and its GID table say */
+#include <net/l3mdev.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+
+#include "counters.h"
+#include "device.h"
+#include "roce.h"
+
+/*
+ * The MTU that the connection manager derives from that of a netdev, so that
+ * both sides of a connection find the same one. 0 if not even the smallest
+ * packet fits.
+ */
+static enum ib_mtu mtu_of(const struct net_device *netdev)
+{
+	return iboe_get_mtu(READ_ONCE(netdev->mtu));
+}
+
+/**
+ * roce_port_active_mtu() - the largest path MTU that a QP may have just now
+ * @dev: the device
+ *
+ * Not by ib_query_port(): the speed that it tells costs the RTNL, above which
+ * the connection manager has the lock that it holds when it modifies a QP. Any
+ * context.
+ */
+enum ib_mtu roce_port_active_mtu(const struct roce_device *dev)
+{
+	return mtu_of(dev->netdev) ?: IB_MTU_256;
+}
+
+/** roce_port_state() - whether a port is up, as far as its netdev is */
+enum ib_port_state roce_port_state(const struct net_device *netdev)
+{
+	if (netif_running(netdev) && netif_carrier_ok(netdev) &&
+	    mtu_of(netdev))
+		return IB_PORT_ACTIVE;
+	return IB_PORT_DOWN;
+}
+
+static enum ib_port_phys_state phys_state(const struct net_device *netdev)
+{
+	if (!netif_running(netdev))
+		return IB_PORT_PHYS_STATE_DISABLED;
+	if (!netif_carrier_ok(netdev))
+		return IB_PORT_PHYS_STATE_POLLING;
+	return IB_PORT_PHYS_STATE_LINK_UP;
+}
+
+/**
+ * roce_port_event() - tell consumers if the port went up or down
+ * @dev: in the list, whose lock is held
+ */
+void roce_port_event(struct roce_device *dev)
+{
+	enum ib_port_state state = roce_port_state(dev->netdev);
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+		.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
+						   IB_EVENT_PORT_ERR,
+	};
+
+	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
+		return;
+	dev->port_state = state;
+	if (state != IB_PORT_ACTIVE)
+		roce_count(dev, link_downed);
+
+	/* Events that were dispatched under a reference do not outlive it. */
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
+	ib_dispatch_event(&event);
+	ib_device_put(&dev->ibdev);
+}
+
+/* By its first GID of the address, or by that on @netdev, if there is one */
+static bool has_address_in_vrf(struct roce_device *dev, int vrf,
+			       const struct in6_addr *address,
+			       struct net_device *netdev)
+{
+	const struct ib_gid_attr *attr;
+	union ib_gid gid;
+	bool found;
+
+	memcpy(gid.raw, address, sizeof(gid.raw));
+	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, netdev);
+	if (IS_ERR(attr))
+		return false;
+	found = l3mdev_master_ifindex_rcu(rcu_dereference(attr->ndev)) == vrf;
+	rdma_put_gid_attr(attr);
+	return found;
+}
+
+/**
+ * roce_port_has_address() - whether an address is in the device's GID table
+ * @dev: live, in an RCU read section
+ * @netdev: what a packet to the address came in through: each VRF has addresses of
+ *	its own
+ * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
+ *
+ * Any context. Walks the table.
+ */
+bool roce_port_has_address(struct roce_device *dev, struct net_device *netdev,
+			   const struct in6_addr *address)
+{
+	int vrf = l3mdev_master_ifindex_rcu(netdev);
+
+	return has_address_in_vrf(dev, vrf, address, NULL) ||
+	       (vrf && has_address_in_vrf(dev, vrf, address, netdev));
+}
+
+/**
+ * roce_get_netdev() - the get_netdev verb
+ * @ibdev: the device
+ * @port: 1
+ *
+ * Return: the netdev, with a reference, or NULL when it goes.
+ */
+struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev = to_roce_device(ibdev)->netdev;
+
+	if (READ_ONCE(netdev->reg_state) != NETREG_REGISTERED)
+		return NULL;
+	dev_hold(netdev);
+	return netdev;
+}
+
+/**
+ * roce_query_port() - the query_port verb
+ * @ibdev: the device
+ * @port: 1
+ * @attr: zeroed
+ *
+ * Process context, without the RTNL.
+ *
+ * Return: 0.
+ */
+int roce_query_port(struct ib_device *ibdev, u32 port,
+		    struct ib_port_attr *attr)
+{
+	const struct roce_device *dev = to_roce_device(ibdev);
+	const struct net_device *netdev = dev->netdev;
+
+	attr->state = roce_port_state(netdev);
+	attr->phys_state = phys_state(netdev);
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = roce_port_active_mtu(dev);
+	attr->phys_mtu = READ_ONCE(netdev->mtu);
+	attr->gid_tbl_len = ROCE_GID_TABLE_LENGTH;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = ROCE_MAX_MESSAGE;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+
+	/* The core complains of a netdev that does not tell its speed. */
+	if (!netdev->ethtool_ops->get_link_ksettings ||
+	    ib_get_eth_speed(ibdev, port, &attr->active_speed,
+			     &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+	return 0;
+}

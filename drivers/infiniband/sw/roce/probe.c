@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Probes: what was sent last may be lost, and then nothing that comes early tells of
+ * it. A peer that sends selective acknowledgments is asked after two round trips what
+ * it has got: the last packet is sent again (RFC 8985, 7). If something is known to be
+ * lost, and was sent again in vain, that is sent once more instead.
+ *
+ * Probes are no retries. Each one waits twice as long as the one before, until there is
+ * news, and the local ACK timeout goes on beside them.
+ *
+ * The timer looks whether there was news since it was started, so nothing has to be
+ * done when there is.
+ */
+#include "compat.h"
+#include "engine.h"
+#include "qp.h"
+#include "repair.h"
+#include "requester.h"
+#include "scoreboard.h"
+
+/* What an answer may take besides the round trip: timers, other work of a CPU */
+#define PROBE_SLACK		(2 * NSEC_PER_MSEC)
+#define MAX_BACKOFF_SHIFT	10
+
+static u64 probe_interval(const struct roce_requester *requester)
+{
+	return (2 * requester->srtt + PROBE_SLACK) << requester->probe_backoff;
+}
+
+static bool can_probe(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+
+	return requester->sack_accepted && requester->srtt && qp->attr.timeout &&
+	       requester->unacked_psn != requester->limit_psn;
+}
+
+/**
+ * roce_probe_arm() - come back when there was no news for too long
+ * @qp: its requester is owned by the caller
+ */
+void roce_probe_arm(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->probe_armed || !can_probe(qp))
+		return;
+	requester->probe_armed = true;
+	requester->probe_news = requester->news;
+	hrtimer_start(&requester->probe_timer,
+		      ns_to_ktime(probe_interval(requester)), ROCE_WAIT_MODE);
+}
+
+static void nothing_came(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
+		requester->probe_backoff++;
+	/* The cursor has gone back, or it waits for what the peer has asked for. */
+	if (requester->psn != requester->limit_psn || requester->rnr_waiting)
+		return;
+	if (requester->board && requester->board->gaps) {
+		roce_scoreboard_lose_again(requester->board);
+		requester->repeat_probes = true;
+	} else {
+		requester->probing = true;
+	}
+}
+
+/**
+ * roce_probe_check() - let a probe be sent, if there was no news for too long
+ * @qp: its requester is owned by the caller
+ */
+void roce_probe_check(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!READ_ONCE(requester->probe_fired))
+		return;
+	WRITE_ONCE(requester->probe_fired, false);
+	requester->probe_armed = false;
+	if (requester->news != requester->probe_news)
+		requester->probe_backoff = 0;
+	else if (can_probe(qp))
+		nothing_came(qp);
+}
+
+static enum hrtimer_restart probe_timer_fired(struct hrtimer *timer)
+{
+	struct roce_requester *requester =
+		container_of(timer, struct roce_requester, probe_timer);
+
+	WRITE_ONCE(requester->probe_fired, true);
+	roce_engine_run(&requester->engine);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * roce_probe_init() - set up what lives as long as the QP
+ * @qp: new
+ */
+void roce_probe_init(struct roce_qp *qp)
+{
+	hrtimer_setup(&qp->requester.probe_timer, probe_timer_fired,
+		      CLOCK_MONOTONIC, ROCE_WAIT_MODE);
+}
+
+/**
+ * roce_probe_stop() - stop the timer
+ * @qp: in a state in which nothing starts it
+ *
+ * Process context.
+ */
+void roce_probe_stop(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	hrtimer_cancel(&requester->probe_timer);
+	requester->probe_armed = false;
+	requester->probe_fired = false;
+	requester->probing = false;
+	requester->probe_backoff = 0;
+}

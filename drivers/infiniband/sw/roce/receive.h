@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_RECEIVE_H
+#define ROCE_RECEIVE_H
+
+#include <rdma/ib_verbs.h>
+
+struct roce_cq;
+struct roce_qp;
+struct roce_ring;
+
+/**
+ * struct roce_receive - a receive work request, copied out of its ring
+ * @wr_id: the consumer's
+ * @valid: whether it may be written to; a program can post anything
+ * @length: bytes of all @sge
+ * @sges: how many
+ * @sge: where the message goes
+ */
+struct roce_receive {
+	u64 wr_id;
+	bool valid;
+	u32 length;
+	u32 sges;
+	struct ib_sge sge[];
+};
+
+/* receive.c: in a ring */
+bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
+		       struct roce_receive *receive);
+int roce_receive_post(struct roce_ring *ring, u32 max_sges,
+		      const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+
+/* receive_queue.c: of a QP */
+bool roce_receive_fetch(struct roce_qp *qp);
+void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
+void roce_receive_add_idle(struct roce_qp *qp);
+void roce_receive_remove_idle(struct roce_qp *qp);
+void roce_receive_look(struct roce_cq *cq);
+int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr);
+
+#endif /* ROCE_RECEIVE_H */

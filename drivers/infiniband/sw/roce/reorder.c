@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets that overtake others.
+ *
+ * Go-back-N takes a gap in the PSNs for a loss: what is behind the gap is dropped,
+ * and all of it is sent again. In a network of many paths the missing packet is
+ * often only late. So packets that come early are kept until the gap is filled, and
+ * are then executed in the order of their PSNs. Programs and peers see no difference.
+ *
+ * When is a missing packet lost, and not late? RACK (RFC 8985) answers this for
+ * TCP, with a distance and a time, and here it is the same:
+ *
+ * - As long as the network has not been seen to reorder, it is lost when
+ *   OVERTAKERS datagrams have come that were sent later, or at the latest when
+ *   FIRST_WAIT is over.
+ * - Who sees a gap fill by itself knows how late packets may be. From then on only
+ *   the time counts: a quarter more than the latest one took. A packet that was taken
+ *   for lost and then comes twice was late only, too.
+ * - After FORGET_LOSSES losses without reordering it starts from the beginning.
+ *
+ * Both halves of a QP have one of these: the responder for requests, and the
+ * requester for the responses of READs and atomics.
+ */
+#include "codec.h"
+#include "compat.h"
+#include "counters.h"
+#include "device.h"
+#include "engine.h"
+#include "qp.h"
+#include "reorder.h"
+#include "roce_psn.h"
+#include "run.h"
+
+/* sk_buffs that overtake a packet of a network that was not seen to reorder */
+#define OVERTAKERS		3
+#define FIRST_WAIT		(500 * NSEC_PER_USEC)
+#define FORGET_LOSSES		16
+
+/* What was kept behind a loss that nobody makes up for */
+#define LOST_LIFETIME		(10 * NSEC_PER_SEC)
+
+/* As ROCE_WAIT_MODE, but times are absolute. */
+#define WAIT_MODE		HRTIMER_MODE_ABS_PINNED_SOFT
+
+/*
+ * Memory for what comes early. What exceeds this is dropped, as go-back-N does: of a
+ * window of 8 MiB in small sk_buffs, perhaps.
+ */
+#define QP_BYTES		SZ_16M
+#define QP_RUNS			8192
+#define DEVICE_BYTES		SZ_128M
+
+static u64 longest_wait(const struct roce_qp *qp)
+{
+	if (READ_ONCE(qp->dev->loss_recovery) == ROCE_GO_BACK_N)
+		return 0;
+	return (u64)READ_ONCE(qp->dev->reordering_us) * NSEC_PER_USEC;
+}
+
+static u32 first_psn(struct sk_buff *skb)
+{
+	return roce_run(skb)->early_psn;
+}
+
+/* One past the PSNs that a run has from its first one on */
+static u32 behind_run(struct sk_buff *skb)
+{
+	return roce_psn_add(first_psn(skb), roce_run(skb)->early_packets);
+}
+
+/*
+ * Packets of a run need not follow each other: GRO merges what is left, and what is
+ * sent again travels together.
+ */
+static void look_through(struct roce_reorder *reorder, struct sk_buff *skb)
+{
+	struct roce_run *run = roce_run(skb), at = *run;
+	struct roce_bth bth;
+
+	run->early_packets = 0;
+	for (; at.offset < at.end && roce_run_look(skb, &at, &bth);
+	     at.offset += at.segment) {
+		if (bth.psn & cpu_to_be32(ROCE_BTH_ACK_REQUEST))
+			reorder->ack_requested = true;
+		if (roce_bth_psn(&bth) == behind_run(skb))
+			run->early_packets++;
+	}
+}
+
+static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 bytes)
+{
+	reorder->bytes += bytes;
+	atomic_long_add(bytes, &qp->dev->early_bytes);
+}
+
+static bool has_room_to_keep(const struct roce_reorder *reorder, const struct roce_qp *qp,
+			     const struct sk_buff *skb)
+{
+	return reorder->runs < QP_RUNS &&
+	       reorder->bytes + skb->truesize <= QP_BYTES &&
+	       atomic_long_read(&qp->dev->early_bytes) + skb->truesize <=
+	       DEVICE_BYTES;
+}
+
+static struct sk_buff *first_kept(const struct roce_reorder *reorder)
+{
+	return skb_rb_first(&reorder->kept);
+}
+
+static struct sk_buff *last_kept(const struct roce_reorder *reorder)
+{
+	return skb_rb_last(&reorder->kept);
+}
+
+/* The last run that begins at @psn or before it, or NULL */
+static struct sk_buff *find_at(const struct roce_reorder *reorder, u32 psn)
+{
+	struct rb_node *node = reorder->kept.rb_node;
+	struct sk_buff *found = NULL;
+
+	while (node) {
+		struct sk_buff *skb = rb_to_skb(node);
+		bool behind = roce_psn_diff(first_psn(skb), psn) > 0;
+
+		if (!behind)
+			found = skb;
+		node = behind ? node->rb_left : node->rb_right;
+	}
+	return found;
+}
+
+/* Whoever goes back sends once more what was kept. */
+static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *skb)
+{
+	struct sk_buff *same = find_at(reorder, first_psn(skb));
+
+	return same && first_psn(same) == first_psn(skb) &&
+	       roce_run(same)->early_packets >= roce_run_packets(skb);
+}
+
+static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
+{
+	struct rb_node **place = &reorder->kept.rb_node, *parent = NULL;
+
+	while (*place) {
+		parent = *place;
+		place = roce_psn_diff(first_psn(rb_to_skb(parent)),
+				      first_psn(skb)) > 0 ?
+			&parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, place);
+	rb_insert_color(&skb->rbnode, &reorder->kept);
+	reorder->runs++;
+}
+
+/* The node shares its place with other fields, which an sk_buff has again. */
+static void take_out(struct roce_reorder *reorder, struct sk_buff *skb)
+{
+	rb_erase(&skb->rbnode, &reorder->kept);
+	skb->next = NULL;
+	skb->prev = NULL;
+	skb->dev = NULL;
+	reorder->runs--;
+}
+
+/**
+ * roce_reorder_keep() - keep the rest of a run that came early
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ * @skb: with the run; consumed if it is kept
+ * @packet: the latest one that was taken from the run, which came early
+ *
+ * The packet is taken from the run once more when its time has come.
+ *
+ * Return: false if it is not to be kept, or if there is no room.
+ */
+bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
+		       struct sk_buff *skb, const struct roce_packet *packet)
+{
+	if (!longest_wait(qp))
+		return false;
+	if (!has_room_to_keep(reorder, qp, skb)) {
+		roce_count(qp, reorder_no_room);
+		return false;
+	}
+	roce_run_return(skb, packet);
+	look_through(reorder, skb);
+	if (is_copy(reorder, skb)) {
+		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
+			      ROCE_COUNTER_duplicate_request);
+		return true;
+	}
+	skb->tstamp = ktime_get();
+	insert_run(reorder, skb);
+	charge_kept(reorder, qp, skb->truesize);
+	roce_count(qp, reorder_kept);
+	return true;
+}
+
+/**
+ * roce_reorder_take() - take a run out whose time has come
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ * @psn: that is expected now
+ *
+ * Return: a run that begins at @psn or before it, or NULL.
+ */
+struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
+				  struct roce_qp *qp, u32 psn)
+{
+	struct sk_buff *skb = first_kept(reorder);
+
+	if (!skb || roce_psn_diff(first_psn(skb), psn) > 0)
+		return NULL;
+	take_out(reorder, skb);
+	charge_kept(reorder, qp, -skb->truesize);
+	return skb;
+}
+
+/* A packet was @late nanoseconds late, and not lost. */
+static void allow(struct roce_reorder *reorder, const struct roce_qp *qp, u64 late)
+{
+	reorder->wait = min(max(reorder->wait, late + late / 4), longest_wait(qp));
+	reorder->reorders = true;
+	reorder->losses_left = FORGET_LOSSES;
+}
+
+static void forget(struct roce_reorder *reorder)
+{
+	reorder->wait = FIRST_WAIT;
+	reorder->reorders = false;
+}
+
+/* What was missing has come, or some of it. */
+static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
+{
+	bool filled = roce_psn_diff(psn, reorder->gap_end) >= 0;
+	bool repaired = reorder->recovering &&
+			roce_psn_diff(reorder->gap_psn, reorder->recovery_end) < 0;
+	u64 now = ktime_get_ns(), late = now - reorder->gap_since;
+
+	if (roce_psn_diff(psn, reorder->recovery_end) >= 0)
+		reorder->recovering = false;
+	if (reorder->lost_at) {
+		reorder->round_trip = now - reorder->lost_at;
+	} else if (filled && !repaired) {
+		roce_count(qp, reorder_late);
+		allow(reorder, qp, late);
+	}
+	reorder->gap_since = 0;
+}
+
+static void enter_gap(struct roce_reorder *reorder, u32 psn)
+{
+	reorder->gap_psn = psn;
+	reorder->gap_end = first_psn(first_kept(reorder));
+	reorder->gap_since = ktime_get_ns();
+	reorder->lost_at = 0;
+}
+
+static void lose_gap(struct roce_reorder *reorder)
+{
+	reorder->lost_at = ktime_get_ns();
+	reorder->recovering = true;
+	reorder->recovery_end =
+		roce_psn_add(first_psn(last_kept(reorder)), 1);
+	reorder->lost_since = reorder->gap_since;
+	reorder->lost_psn = reorder->gap_psn;
+	reorder->lost_psn_valid = true;
+	if (reorder->reorders && !--reorder->losses_left)
+		forget(reorder);
+}
+
+/*
+ * Who goes back sends all that is behind the gap again, other gaps included: they are
+ * not lost once more before that can have come.
+ */
+static u64 time_to_wait(const struct roce_reorder *reorder, const struct roce_qp *qp)
+{
+	u64 wait = reorder->wait;
+
+	if (reorder->recovering)
+		wait = max(wait, 2 * reorder->round_trip);
+	return min(wait, longest_wait(qp));
+}
+
+/* Let the engine look again then; a timer that fires earlier does as well. */
+static void look_again_at(struct roce_reorder *reorder, u64 when)
+{
+	if (!hrtimer_is_queued(&reorder->timer) ||
+	    ktime_to_ns(hrtimer_get_expires(&reorder->timer)) > when)
+		hrtimer_start(&reorder->timer, ns_to_ktime(when), WAIT_MODE);
+}
+
+static bool has_waited(struct roce_reorder *reorder, const struct roce_qp *qp)
+{
+	u64 end = reorder->gap_since + time_to_wait(reorder, qp);
+
+	if (!reorder->reorders && !reorder->recovering &&
+	    reorder->runs >= OVERTAKERS)
+		return true;
+	if (ktime_get_ns() >= end)
+		return true;
+	look_again_at(reorder, end);
+	return false;
+}
+
+/* A peer that has gone for good must not take memory for ever. */
+static void age(struct roce_reorder *reorder, struct roce_qp *qp)
+{
+	u64 end = reorder->lost_at + LOST_LIFETIME;
+
+	if (ktime_get_ns() >= end)
+		roce_reorder_drop(reorder, qp);
+	else
+		look_again_at(reorder, end);
+}
+
+/**
+ * roce_reorder_is_lost() - whether what is missing is taken for lost now
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ * @psn: that is expected now; all runs whose time has come have been taken out
+ *
+ * Lets the engine look again when there is a wait.
+ *
+ * Return: true once for each gap.
+ */
+bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,
+			  u32 psn)
+{
+	if (reorder->gap_since && reorder->gap_psn != psn)
+		leave_gap(reorder, qp, psn);
+	if (!reorder->runs)
+		return false;
+	if (!reorder->gap_since)
+		enter_gap(reorder, psn);
+	if (reorder->lost_at) {
+		age(reorder, qp);
+		return false;
+	}
+	if (!has_waited(reorder, qp))
+		return false;
+	lose_gap(reorder);
+	age(reorder, qp);
+	return true;
+}
+
+/**
+ * roce_reorder_find_gap() - what is missing between the runs that were kept
+ * @reorder: of a half of a QP that is owned by the caller
+ * @begin: a PSN; set to the first one from it on that is missing
+ * @end: set to the first one behind it that is there
+ *
+ * Return: false if nothing is missing before the last run.
+ */
+bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin, u32 *end)
+{
+	struct sk_buff *skb = find_at(reorder, *begin) ?: first_kept(reorder);
+
+	for (; skb; skb = skb_rb_next(skb)) {
+		u32 first = first_psn(skb);
+		u32 behind = behind_run(skb);
+
+		if (roce_psn_diff(first, *begin) > 0) {
+			*end = first;
+			return true;
+		}
+		if (roce_psn_diff(behind, *begin) > 0)
+			*begin = behind;
+	}
+	return false;
+}
+
+/**
+ * roce_reorder_has_gap() - whether the first run that was kept is still early
+ * @reorder: of a half of a QP that is owned by the caller
+ * @psn: that is expected now
+ */
+bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
+{
+	struct sk_buff *skb = first_kept(reorder);
+
+	return skb && roce_psn_diff(first_psn(skb), psn) > 0;
+}
+
+/**
+ * roce_reorder_ranges() - which PSNs were kept
+ * @reorder: of a half of a QP that is owned by the caller; roce_reorder_has_gap()
+ * @psn: that is expected now
+ * @ranges: room for ROCE_SACK_RANGES; the first ones are written, as offsets from @psn
+ *
+ * Return: how many.
+ */
+u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
+			struct roce_sack_range *ranges)
+{
+	struct sk_buff *skb = first_kept(reorder);
+	u32 count = 0;
+
+	while (skb && count < ROCE_SACK_RANGES) {
+		u32 begin = first_psn(skb), end = behind_run(skb);
+
+		while ((skb = skb_rb_next(skb)) &&
+		       roce_psn_diff(first_psn(skb), end) <= 0)
+			if (roce_psn_diff(behind_run(skb), end) > 0)
+				end = behind_run(skb);
+		begin = roce_psn_add(begin, -psn);
+		end = roce_psn_add(end, -psn);
+		if (end > U16_MAX)
+			break;
+		ranges[count++] = (struct roce_sack_range) {
+			cpu_to_be16(begin), cpu_to_be16(end)
+		};
+	}
+	return count;
+}
+
+/* The last run before which all that is missing is lost; NULL if nothing is */
+static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wait)
+{
+	u64 now = ktime_get_ns();
+	struct sk_buff *skb;
+	u32 behind = 0;
+
+	for (skb = last_kept(reorder); skb; skb = skb_rb_prev(skb)) {
+		if (!reorder->reorders && ++behind >= OVERTAKERS)
+			break;
+		if (now - ktime_to_ns(skb->tstamp) >= wait)
+			break;
+	}
+	return skb;
+}
+
+/**
+ * roce_reorder_lost_end() - how far what is missing is taken for lost now
+ * @reorder: of a half of @qp that is owned by the caller; roce_reorder_has_gap()
+ * @qp: the QP
+ * @psn: that is expected now
+ *
+ * As roce_reorder_is_lost(), but of all gaps. Whoever asks has what is lost sent again.
+ * Lets the engine look again when there are later gaps.
+ *
+ * Return: a PSN that has come, or @psn. What is missing before it is lost.
+ */
+u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
+{
+	u64 wait = min(reorder->wait, longest_wait(qp));
+	struct sk_buff *skb = last_overtaker(reorder, wait);
+	u32 lost_end = skb ? first_psn(skb) : psn;
+	u32 begin = lost_end, end;
+
+	reorder->look_at = 0;
+	if (roce_reorder_find_gap(reorder, &begin, &end)) {
+		reorder->look_at = ktime_get_ns() + wait;
+		look_again_at(reorder, reorder->look_at);
+	}
+	if (lost_end == psn)
+		return psn;
+	/* What fills these gaps was not late. */
+	if (!reorder->recovering ||
+	    roce_psn_diff(lost_end, reorder->recovery_end) > 0)
+		reorder->recovery_end = lost_end;
+	reorder->recovering = true;
+	return lost_end;
+}
+
+/**
+ * roce_reorder_came_twice() - a packet came that had come before
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ * @psn: of the packet
+ */
+void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
+			     u32 psn)
+{
+	u64 late;
+
+	if (!reorder->lost_psn_valid || reorder->lost_psn != psn)
+		return;
+	reorder->lost_psn_valid = false;
+	late = ktime_get_ns() - reorder->lost_since;
+	/* A copy for another reason: a timeout, a lost acknowledgment */
+	if (late > longest_wait(qp))
+		return;
+	roce_count(qp, reorder_not_lost);
+	allow(reorder, qp, late);
+}
+
+/**
+ * roce_reorder_drop() - drop what was kept
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ */
+void roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
+{
+	struct sk_buff *skb;
+
+	if (roce_reorder_is_idle(reorder))
+		return;
+	charge_kept(reorder, qp, -reorder->bytes);
+	while ((skb = first_kept(reorder))) {
+		take_out(reorder, skb);
+		kfree_skb(skb);
+	}
+	reorder->gap_since = 0;
+	reorder->look_at = 0;
+	reorder->ack_requested = false;
+	reorder->recovering = false;
+}
+
+static enum hrtimer_restart look_again(struct hrtimer *timer)
+{
+	struct roce_reorder *reorder =
+		container_of(timer, struct roce_reorder, timer);
+
+	roce_engine_run(reorder->engine);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * roce_reorder_init() - set up what lives as long as the QP
+ * @reorder: to be filled in
+ * @engine: of its half
+ */
+void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine)
+{
+	reorder->engine = engine;
+	reorder->kept = RB_ROOT;
+	hrtimer_setup(&reorder->timer, look_again, CLOCK_MONOTONIC, WAIT_MODE);
+	forget(reorder);
+}
+
+/**
+ * roce_reorder_stop() - forget all of it
+ * @reorder: of a half of @qp
+ * @qp: in a state in which nothing is received
+ *
+ * Process context.
+ */
+void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp)
+{
+	hrtimer_cancel(&reorder->timer);
+	roce_reorder_drop(reorder, qp);
+	reorder->lost_psn_valid = false;
+	reorder->recovering = false;
+	reorder->round_trip = 0;
+	forget(reorder);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What is sent again alone, while the cursor stays where it is:
+ *
+ * - requests for responses that are lost, whoever the peer is: a request for a part of
+ *   a READ is legal;
+ * - requests that are lost, if the peer says so by a selective acknowledgment;
+ * - the last packet, as a probe: its acknowledgment tells what is lost before it.
+ *
+ * It is part of the requester's engine and works on its state.
+ */
+#include <linux/slab.h>
+
+#include "answer.h"
+#include "congestion.h"
+#include "counters.h"
+#include "packet.h"
+#include "qp.h"
+#include "reorder.h"
+#include "repair.h"
+#include "request.h"
+#include "request_packet.h"
+#include "requester.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "scoreboard.h"
+#include "trace.h"
+#include "train.h"
+#include "xmit.h"
+
+/* Of packets that are sent again, every so many are acknowledged, a power of two. */
+#define ACK_INTERVAL		32
+
+/* A part of one request that is sent by one request packet, or by several alike */
+struct missing {
+	const struct roce_request *request;
+	u32 psn;
+	u32 packets;
+};
+
+static u32 behind_request(const struct roce_request *request)
+{
+	return roce_psn_add(request->first_psn, request->packets);
+}
+
+/* --- Responses that are asked for again --- */
+
+/* Of the requests that take PSNs from @begin to @end; false if none has responses. */
+static bool find_missing_between(struct roce_requester *requester, u32 begin, u32 end,
+				 struct missing *missing)
+{
+	u32 number;
+
+	for (number = requester->completed; number != requester->fetched; number++) {
+		const struct roce_request *request = roce_request(requester, number);
+		u32 behind = behind_request(request);
+
+		if (roce_psn_diff(behind, begin) <= 0)
+			continue;
+		if (roce_psn_diff(request->first_psn, begin) > 0)
+			begin = request->first_psn;
+		if (roce_psn_diff(begin, end) >= 0)
+			break;
+		if (!roce_request_has_response(request))
+			continue;
+		behind = roce_asked_together(requester, begin);
+		if (roce_psn_diff(behind, end) > 0)
+			behind = end;
+		*missing = (struct missing) {
+			.request = request,
+			.psn = begin,
+			.packets = roce_psn_add(behind, -begin),
+		};
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The next ones from repair_psn on that lie before something that has come early; false
+ * if there are none.
+ */
+static bool find_missing(struct roce_requester *requester, struct missing *missing)
+{
+	u32 begin = requester->repair_psn, end;
+
+	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
+		begin = requester->unacked_psn;
+	while (roce_reorder_find_gap(&requester->reorder, &begin, &end)) {
+		if (find_missing_between(requester, begin, end, missing))
+			return true;
+		begin = end;
+	}
+	return false;
+}
+
+/* Not more than a responder of ours can remember */
+static int ask_again(struct roce_qp *qp, struct roce_train *train)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct missing missing;
+
+	while (train->packets < ROCE_MAX_PARTS && find_missing(requester, &missing)) {
+		struct roce_packet packet;
+		int err;
+
+		roce_request_describe(qp, missing.request, missing.psn,
+				      missing.packets, &packet);
+		if (!roce_train_fits(train, roce_packet_size(&packet)))
+			return 0;
+		err = roce_request_add_packets(qp, missing.request, &packet, 1,
+					       train);
+		if (err)
+			return train->packets ? 0 : err;
+		requester->repair_psn = roce_psn_add(missing.psn, missing.packets);
+	}
+	return 0;
+}
+
+/* --- Requests that are lost --- */
+
+static const struct roce_request *find_request(const struct roce_requester *requester,
+					       u32 psn)
+{
+	u32 number;
+
+	for (number = requester->completed; number != requester->fetched; number++) {
+		const struct roce_request *request = roce_request(requester, number);
+
+		if (roce_psn_diff(psn, behind_request(request)) < 0)
+			return roce_psn_diff(psn, request->first_psn) < 0 ?
+			       NULL : request;
+	}
+	return NULL;
+}
+
+/* A request packet of the READ begins at @psn. */
+static bool is_asked_from(struct roce_requester *requester,
+			  const struct roce_request *request, u32 psn)
+{
+	u32 n;
+
+	if (psn == request->first_psn || psn == requester->unacked_psn)
+		return true;
+	for (n = 0; n < requester->asked; n++)
+		if (*roce_asked_end(requester, n) == psn)
+			return true;
+	return false;
+}
+
+/*
+ * The next request packet that is lost, and how many follow it in the same gap and the
+ * same request; false if there is none. What is behind the cursor is sent by that.
+ */
+static bool find_lost(struct roce_requester *requester, struct missing *missing)
+{
+	struct roce_scoreboard *board = requester->board;
+	const struct roce_request *request;
+	u32 begin, end, behind;
+
+	while (roce_scoreboard_next(board, &begin, &end)) {
+		if (roce_psn_diff(begin, requester->psn) >= 0)
+			return false;
+		request = find_request(requester, begin);
+		if (!request)
+			return false;
+		behind = behind_request(request);
+		if (roce_request_is_read(request)) {
+			behind = roce_asked_together(requester, begin);
+			end = behind;
+		}
+		if (!roce_request_is_read(request) ||
+		    is_asked_from(requester, request, begin)) {
+			*missing = (struct missing) {
+				.request = request,
+				.psn = begin,
+				.packets = min(roce_psn_add(end, -begin),
+					       roce_psn_add(behind, -begin)),
+			};
+			return true;
+		}
+		/* The request for this response has come. */
+		roce_scoreboard_resent(board, begin, behind, requester->limit_psn);
+	}
+	return false;
+}
+
+/*
+ * Describe what is lost, and return how many packets alike can be sent. The last one
+ * of a gap asks for an acknowledgment, and so do some before it.
+ */
+static u32 describe_lost(struct roce_qp *qp, const struct missing *missing,
+			 const struct roce_train *train, struct roce_packet *packet)
+{
+	const struct roce_request *request = missing->request;
+	u32 index = roce_psn_add(missing->psn, -request->first_psn);
+	u32 count = ACK_INTERVAL - 1 - missing->psn % ACK_INTERVAL;
+
+	roce_request_describe(qp, request, missing->psn, missing->packets, packet);
+	if (packet->ack_request)
+		return 1;
+	count = min(count, missing->packets - 1);
+	if (!count) {
+		roce_request_ask_for_ack(qp, packet);
+		return 1;
+	}
+	if (!index)
+		return 1;
+	return min(count, roce_train_capacity(train, roce_packet_size(packet)));
+}
+
+/* A burst of what is sent again is half a window at most, as after going back. */
+static bool has_room_to_repair(const struct roce_requester *requester)
+{
+	return roce_scoreboard_under_way(requester->board) <= requester->window / 2;
+}
+
+static void note_sent_again(struct roce_requester *requester, u32 psn, u32 end,
+			    u32 first, u32 packets)
+{
+	u32 n;
+
+	for (n = 0; n < packets; n++)
+		requester->repaired[first + n] = roce_psn_add(psn, n);
+	roce_scoreboard_resent(requester->board, psn, end, requester->limit_psn);
+}
+
+static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct missing missing;
+
+	while (find_lost(requester, &missing)) {
+		bool read = roce_request_is_read(missing.request);
+		u32 before = train->packets, count, added, end;
+		struct roce_packet packet;
+		int err;
+
+		if (before && (read == train->data ||
+			       !has_room_to_repair(requester)))
+			return 0;
+		count = describe_lost(qp, &missing, train, &packet);
+		if (!roce_train_fits(train, roce_packet_size(&packet)))
+			return 0;
+		err = roce_request_add_packets(qp, missing.request, &packet, count,
+					       train);
+		added = train->packets - before;
+		end = roce_psn_add(missing.psn, read ? missing.packets : added);
+		if (added)
+			note_sent_again(requester, missing.psn, end, before, added);
+		if (err)
+			return train->packets ? 0 : err;
+	}
+	return 0;
+}
+
+/* --- The probe --- */
+
+/* The last packet that was sent; of a READ, the request for its last response alone */
+static int probe(struct roce_qp *qp, struct roce_train *train)
+{
+	u32 psn = roce_psn_add(qp->requester.limit_psn, -1);
+	const struct roce_request *request = find_request(&qp->requester, psn);
+	struct roce_packet packet;
+
+	if (!request)
+		return -ENOENT;
+	roce_request_describe(qp, request, psn, 1, &packet);
+	if (!packet.ack_request)
+		roce_request_ask_for_ack(qp, &packet);
+	return roce_request_add_packets(qp, request, &packet, 1, train);
+}
+
+/* --- Sending --- */
+
+static bool lost_is_due(struct roce_requester *requester)
+{
+	struct missing missing;
+
+	return requester->board && requester->board->gaps &&
+	       has_room_to_repair(requester) && find_lost(requester, &missing);
+}
+
+/**
+ * roce_repair_is_due() - whether something is to be sent again alone
+ * @requester: owned by the caller
+ */
+bool roce_repair_is_due(struct roce_requester *requester)
+{
+	struct missing missing;
+
+	if (requester->repairing && !find_missing(requester, &missing))
+		requester->repairing = false;
+	return requester->repairing || lost_is_due(requester) ||
+	       requester->probing;
+}
+
+/* A train of it. False if it has to wait; @sent: how many packets have left */
+static bool send_again(struct roce_qp *qp, bool data,
+		       int (*build)(struct roce_qp *qp, struct roce_train *train),
+		       u32 *sent, int *err)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_xmit xmit = {
+		.half = ROCE_REQUESTER,
+		.engine = &requester->engine,
+		.av = &qp->av,
+		.source_port = qp->source_port,
+		.data = data,
+		.build = build,
+	};
+
+	*sent = 0;
+	*err = roce_xmit(qp, &xmit);
+	if (*err == -EBUSY) {
+		roce_requester_wait_for_turn(qp, xmit.wait);
+		return false;
+	}
+	*sent = *err == -EAGAIN ? xmit.train.sent :
+		xmit.built ? xmit.train.packets : 0;
+	roce_count_add(qp, retransmitted_packets, *sent);
+	if (*err == -EAGAIN || *err == -ENOMEM) {
+		roce_requester_stall(qp, *err);
+		return false;
+	}
+	return true;
+}
+
+/* One train of them; what is missing behind them is asked for when these have come. */
+static bool send_questions(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 begin = requester->repair_psn, sent;
+	int err;
+
+	if (send_again(qp, false, ask_again, &sent, &err))
+		requester->repairing = false;
+	else
+		requester->repair_psn = begin;
+	roce_count_add(qp, responses_asked_again, sent);
+	return !requester->repairing;
+}
+
+/* To send the oldest one again is a retry, but for a peer that was silent. */
+static bool is_retry(const struct roce_requester *requester, u32 psn)
+{
+	return psn == requester->board->expected && !requester->repeat_probes;
+}
+
+static bool send_lost(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct missing missing;
+	bool retry, went;
+	u32 sent;
+	int err;
+
+	if (!find_lost(requester, &missing))
+		return true;
+	retry = is_retry(requester, missing.psn);
+	if (retry && !requester->retries) {
+		roce_request_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return true;
+	}
+	went = send_again(qp, !roce_request_is_read(missing.request), repeat_lost,
+			  &sent, &err);
+	roce_count_add(qp, selective_repeats, sent);
+	if (err == -EAGAIN)
+		roce_scoreboard_take_back(requester->board, requester->repaired[sent]);
+	if (sent)
+		requester->repeat_probes = false;
+	if (sent && retry) {
+		requester->retries--;
+		roce_retransmit_expect_progress(qp);
+	}
+	/* The memory has gone: the cursor comes by, and the request fails in its turn. */
+	if (err == -EACCES)
+		roce_retransmit_go_back(qp);
+	return went;
+}
+
+static bool send_probe(struct roce_qp *qp)
+{
+	u32 sent;
+	int err;
+
+	qp->requester.probing = false;
+	if (!send_again(qp, false, probe, &sent, &err) && !sent)
+		return false;
+	roce_count_add(qp, tail_loss_probes, sent);
+	return true;
+}
+
+/**
+ * roce_repair_send() - send one train of what is to be sent again alone
+ * @qp: its requester is owned by the caller; roce_repair_is_due()
+ *
+ * BH disabled, RCU read side.
+ *
+ * Return: false if nothing can be sent now.
+ */
+bool roce_repair_send(struct roce_qp *qp)
+{
+	if (qp->requester.repairing)
+		return send_questions(qp);
+	if (lost_is_due(&qp->requester))
+		return send_lost(qp);
+	return send_probe(qp);
+}
+
+/* --- What a selective acknowledgment says --- */
+
+static struct roce_scoreboard *get_board(struct roce_requester *requester)
+{
+	if (!requester->board)
+		requester->board = kzalloc(sizeof(*requester->board), GFP_ATOMIC);
+	return requester->board;
+}
+
+/* Congestion control is told once of what was in flight together. */
+static void tell_of_loss(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct missing missing;
+
+	if (!find_lost(requester, &missing))
+		return;
+	if (requester->losing &&
+	    roce_psn_diff(missing.psn, requester->loss_end) < 0)
+		return;
+	requester->losing = true;
+	requester->loss_end = requester->limit_psn;
+	roce_flow_lost(qp, ROCE_CC_NAK);
+}
+
+/* A round trip ends with the packet that was timed, whatever is missing before it. */
+static void look_at_timed(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 psn = requester->timed_psn;
+
+	if (!requester->timed_at ||
+	    roce_psn_diff(psn, requester->board->expected) < 0 ||
+	    roce_psn_diff(psn, requester->board->high) >= 0)
+		return;
+	if (roce_scoreboard_has(requester->board, psn))
+		roce_retransmit_end_round_trip(qp, roce_psn_add(psn, 1));
+	requester->timed_at = 0;
+}
+
+/**
+ * roce_repair_learn() - take note of a selective acknowledgment
+ * @qp: its requester is owned by the caller
+ * @packet: the acknowledgment
+ * @ranges: its payload; roce_sack_check()
+ * @count: how many
+ *
+ * What is lost is sent when the engine sends next. Without memory it takes a timeout.
+ */
+void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
+		       const struct roce_sack_range *ranges, u32 count)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_scoreboard *board = get_board(requester);
+	bool news = false;
+	u32 n;
+
+	if (!board || !roce_scoreboard_expect(board, packet->psn))
+		return;
+	for (n = 0; n < count; n++) {
+		u32 begin = roce_psn_add(packet->psn, be16_to_cpu(ranges[n].begin));
+		u32 end = roce_psn_add(packet->psn, be16_to_cpu(ranges[n].end));
+
+		if (roce_scoreboard_arrived(board, begin, end, requester->back_psn))
+			news = true;
+	}
+	roce_scoreboard_lose(board, roce_psn_add(packet->psn, packet->lost));
+	if (news)
+		requester->news++;
+	look_at_timed(qp);
+	tell_of_loss(qp);
+}

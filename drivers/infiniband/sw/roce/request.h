@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_REQUEST_H
+#define ROCE_REQUEST_H
+
+#include "mr.h"
+#include "mw.h"
+#include "qp.h"
+#include "sge.h"
+#include "wr.h"
+
+/**
+ * struct roce_request - a send work request, as the kernel remembers it
+ * @wr_id: the consumer's
+ * @opcode: what to do
+ * @info: what the opcode means; set when the request is fetched
+ * @flags: IB_SEND_*
+ * @status: IB_WC_SUCCESS, or what is wrong with it
+ * @length: bytes of the message; of a FLUSH, those to be flushed
+ * @first_psn: PSN of its first packet
+ * @packets: PSNs that it takes; for a READ those of the response
+ * @flush: of a FLUSH, ROCE_FLUSH_*
+ * @remote_address: of RDMA and atomics
+ * @rkey: of RDMA and atomics
+ * @swap_add: of an atomic, what memory is to become, or what is added
+ * @compare: of an atomic, what memory has to be
+ * @immediate: as it goes on the wire
+ * @invalidate: key that SEND with invalidate or a local invalidate takes away
+ * @registration: of REG_MR
+ * @binding: of BIND_MW
+ * @executed: of a local operation: it is done, but what is before it is not
+ * @ah_number: of UD, of a program: names the address vector, which is looked up
+ *	whenever it is sent
+ * @av: of UD, of a kernel consumer, which keeps the address handle
+ * @remote_qpn: of UD
+ * @remote_qkey: of UD
+ * @sges: how many of @sge; 0 with inline data
+ * @sge: the memory to send from, or to read into
+ * @inline_data: payload that came with the work request
+ *
+ * A program's work request is copied from its ring into one of these once and
+ * then never looked at again: the program can change the ring at any time.
+ */
+struct roce_request {
+	u64 wr_id;
+	enum ib_wr_opcode opcode;
+	const struct roce_wr_info *info;
+	u32 flags;
+	enum ib_wc_status status;
+	u32 length;
+	u32 first_psn;
+	u32 packets;
+	u32 flush;
+	u64 remote_address;
+	u32 rkey;
+	u64 swap_add;
+	u64 compare;
+	union {
+		__be32 immediate;
+		u32 invalidate;
+		struct roce_registration registration;
+		struct roce_binding binding;
+	};
+	bool executed;
+	u32 ah_number;
+	struct roce_av *av;
+	u32 remote_qpn;
+	u32 remote_qkey;
+	u32 sges;
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
+	};
+};
+
+static inline bool roce_request_is_atomic(const struct roce_request *request)
+{
+	return request->info->flags & ROCE_WR_IS_ATOMIC;
+}
+
+/** roce_request_is_local() - it sends nothing and takes no PSN */
+static inline bool roce_request_is_local(const struct roce_request *request)
+{
+	return request->info->flags & ROCE_WR_IS_LOCAL;
+}
+
+/** roce_request_has_response() - more than an acknowledgment comes back */
+static inline bool roce_request_has_response(const struct roce_request *request)
+{
+	return request->info->flags & ROCE_WR_HAS_RESPONSE;
+}
+
+static inline bool roce_request_is_read(const struct roce_request *request)
+{
+	return request->opcode == IB_WR_RDMA_READ;
+}
+
+/** roce_request_walk() - over the memory of @request from @offset on, for @access */
+static inline struct roce_sge_walk
+roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
+		  u64 offset, u32 length, int access)
+{
+	return (struct roce_sge_walk) {
+		.pd = roce_qp_pd(qp),
+		.sge = request->sge,
+		.sges = request->sges,
+		.offset = offset,
+		.left = length,
+		.access = access,
+	};
+}
+
+/* request.c */
+int roce_requester_slots_init(struct roce_qp *qp);
+int roce_requester_slots_alloc(struct roce_qp *qp);
+struct roce_request *roce_request(const struct roce_requester *requester,
+				  u32 number);
+u32 roce_requests_waiting(const struct roce_qp *qp);
+struct roce_request *roce_request_fetch(struct roce_qp *qp);
+int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
+void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);
+void roce_request_fail(struct roce_qp *qp, enum ib_wc_status status);
+
+/* memory_operation.c */
+enum ib_wc_status roce_request_execute(struct roce_qp *qp,
+				       const struct roce_request *request);
+int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer);
+
+#endif /* ROCE_REQUEST_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_SACK_H
+#define ROCE_SACK_H
+
+#include <linux/types.h>
+
+#include "roce_wire.h"
+
+struct roce_packet;
+struct roce_qp;
+
+/* What a responder knows of the requester at the other end */
+enum roce_sack_state {
+	ROCE_SACK_UNKNOWN,
+	ROCE_SACK_OFFERED,
+	ROCE_SACK_CONFIRMED,	/* selective acknowledgments can be sent */
+};
+
+u8 roce_sack_of_request(const struct roce_qp *qp);
+u8 roce_sack_of_response(const struct roce_qp *qp);
+void roce_sack_request_came(struct roce_qp *qp, const struct roce_packet *packet);
+void roce_sack_response_came(struct roce_qp *qp, const struct roce_packet *packet);
+bool roce_sack_is_confirmed(const struct roce_qp *qp);
+void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
+			struct roce_sack_range *ranges);
+int roce_sack_check(const struct roce_packet *packet, u32 in_flight,
+		    struct roce_sack_range *ranges);
+
+#endif /* ROCE_SACK_H */

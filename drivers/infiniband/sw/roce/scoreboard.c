@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The scoreboard of a requester: which packets in flight the responder misses, as its
+ * selective acknowledgments say.
+ *
+ *	  expected           lost_end                 high        limit_psn
+ *	     |   gap 0  |#####|gap 1|#####|  gap 2  |####|  unknown  |
+ *	           ^ resent
+ *
+ * The hash signs have arrived. A gap before lost_end is sent again, from its begin
+ * on. Each gap remembers which new packets were sent after that (mark): when one of
+ * these counts as later than what is lost, then what was sent again is lost, too.
+ *
+ * It is a hint. A responder may drop what it has kept, and then expects something that
+ * is known to have arrived: all is forgotten then.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "roce_psn.h"
+#include "scoreboard.h"
+
+static bool precedes(u32 a, u32 b)
+{
+	return roce_psn_diff(a, b) < 0;
+}
+
+static u32 later(u32 a, u32 b)
+{
+	return precedes(a, b) ? b : a;
+}
+
+static u32 earlier(u32 a, u32 b)
+{
+	return precedes(a, b) ? a : b;
+}
+
+static void remove_gap(struct roce_scoreboard *board, u32 n)
+{
+	board->gaps--;
+	memmove(&board->gap[n], &board->gap[n + 1],
+		(board->gaps - n) * sizeof(board->gap[0]));
+}
+
+/* What is left of a gap begins at @begin. */
+static void set_begin(struct roce_gap *gap, u32 begin)
+{
+	gap->begin = begin;
+	gap->resent = later(gap->resent, begin);
+}
+
+static void set_end(struct roce_gap *gap, u32 end)
+{
+	gap->end = end;
+	gap->resent = earlier(gap->resent, end);
+}
+
+/* False if there is no room. */
+static bool split_gap(struct roce_scoreboard *board, u32 n, u32 begin, u32 end)
+{
+	if (board->gaps == ROCE_MAX_GAPS)
+		return false;
+	memmove(&board->gap[n + 1], &board->gap[n],
+		(board->gaps - n) * sizeof(board->gap[0]));
+	board->gaps++;
+	set_end(&board->gap[n], begin);
+	set_begin(&board->gap[n + 1], end);
+	return true;
+}
+
+/**
+ * roce_scoreboard_acknowledge() - all before a PSN has arrived
+ * @board: owned by the caller
+ * @psn: that PSN
+ */
+void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn)
+{
+	if (!board->gaps || precedes(psn, board->expected))
+		return;
+	board->expected = psn;
+	while (board->gaps && !precedes(psn, board->gap[0].end))
+		remove_gap(board, 0);
+	if (board->gaps && precedes(board->gap[0].begin, psn))
+		set_begin(&board->gap[0], psn);
+}
+
+/**
+ * roce_scoreboard_expect() - all before a PSN has arrived, and that one has not
+ * @board: owned by the caller
+ * @psn: the one that the responder expects
+ *
+ * A responder that expects what is known to have arrived has dropped what it had kept:
+ * then all is forgotten.
+ *
+ * Return: false if this is older than what is known.
+ */
+bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
+{
+	if (board->gaps && precedes(psn, board->expected))
+		return false;
+	roce_scoreboard_acknowledge(board, psn);
+	if (board->gaps && board->gap[0].begin == psn)
+		return true;
+	board->gaps = 0;
+	board->expected = psn;
+	board->high = psn;
+	board->lost_end = psn;
+	return true;
+}
+
+/* In the gaps that are known */
+static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
+{
+	bool news = false;
+	u32 n = 0;
+
+	while (n < board->gaps) {
+		struct roce_gap *gap = &board->gap[n];
+		u32 from = later(begin, gap->begin), to = earlier(end, gap->end);
+
+		if (!precedes(from, to)) {
+			n++;
+			continue;
+		}
+		if (from == gap->begin && to == gap->end) {
+			remove_gap(board, n);
+			news = true;
+			continue;
+		}
+		if (from == gap->begin)
+			set_begin(gap, to);
+		else if (to == gap->end)
+			set_end(gap, from);
+		else if (!split_gap(board, n, from, to))
+			return news;
+		news = true;
+		n++;
+	}
+	return news;
+}
+
+/**
+ * roce_scoreboard_arrived() - PSNs behind the expected one have arrived
+ * @board: owned by the caller
+ * @begin: the first of them, behind the expected one
+ * @end: one past the last of them
+ * @back: all that is missing before this PSN was sent again when it was not known yet,
+ *	as the cursor went back from there
+ *
+ * Return: true if that was not known.
+ */
+bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
+			     u32 back)
+{
+	u32 high = board->high;
+	bool news;
+
+	news = fill_gaps(board, begin, earlier(end, high));
+	if (!precedes(high, end))
+		return news;
+	if (precedes(high, begin)) {
+		if (board->gaps == ROCE_MAX_GAPS)
+			return news;
+		board->gap[board->gaps++] = (struct roce_gap) {
+			.begin = high, .end = begin, .mark = back,
+			.resent = precedes(high, back) ? begin : high,
+		};
+	}
+	board->high = end;
+	return true;
+}
+
+/**
+ * roce_scoreboard_lose() - what is missing before a PSN is lost
+ * @board: owned by the caller
+ * @lost_end: that PSN, which has arrived
+ *
+ * That includes what was sent again before the packet of that PSN was sent.
+ */
+void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end)
+{
+	u32 n;
+
+	board->lost_end = later(board->lost_end, lost_end);
+	for (n = 0; n < board->gaps; n++) {
+		struct roce_gap *gap = &board->gap[n];
+
+		if (gap->resent != gap->begin && !precedes(lost_end, gap->mark))
+			gap->resent = gap->begin;
+	}
+}
+
+/**
+ * roce_scoreboard_lose_again() - all that was sent again is lost
+ * @board: owned by the caller
+ */
+void roce_scoreboard_lose_again(struct roce_scoreboard *board)
+{
+	u32 n;
+
+	for (n = 0; n < board->gaps; n++)
+		board->gap[n].resent = board->gap[n].begin;
+	board->lost_end = board->high;
+}
+
+/**
+ * roce_scoreboard_next() - what is to be sent again next
+ * @board: owned by the caller
+ * @begin: set to its first PSN
+ * @end: set to one past its last PSN
+ *
+ * Return: false if there is nothing.
+ */
+bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *end)
+{
+	u32 n;
+
+	for (n = 0; n < board->gaps; n++) {
+		const struct roce_gap *gap = &board->gap[n];
+		u32 lost = earlier(gap->end, board->lost_end);
+
+		if (!precedes(gap->resent, lost))
+			continue;
+		*begin = gap->resent;
+		*end = lost;
+		return true;
+	}
+	return false;
+}
+
+/**
+ * roce_scoreboard_resent() - packets were sent again
+ * @board: owned by the caller
+ * @begin: as roce_scoreboard_next() has said
+ * @end: one past the last PSN that needs no more to be sent
+ * @mark: the PSN of the first packet that is sent for the first time after them
+ */
+void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
+			    u32 mark)
+{
+	u32 n;
+
+	for (n = 0; n < board->gaps; n++) {
+		struct roce_gap *gap = &board->gap[n];
+
+		if (gap->resent != begin || !precedes(begin, gap->end))
+			continue;
+		gap->resent = earlier(end, gap->end);
+		gap->mark = mark;
+		return;
+	}
+}
+
+/**
+ * roce_scoreboard_take_back() - packets were not sent again after all
+ * @board: owned by the caller
+ * @psn: this one, and those of later PSNs
+ */
+void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
+{
+	u32 n;
+
+	for (n = 0; n < board->gaps; n++) {
+		struct roce_gap *gap = &board->gap[n];
+
+		gap->resent = later(gap->begin, earlier(gap->resent, psn));
+	}
+}
+
+/** roce_scoreboard_under_way() - PSNs that were sent again and have not arrived */
+u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
+{
+	u32 n, sum = 0;
+
+	for (n = 0; n < board->gaps; n++)
+		sum += roce_psn_add(board->gap[n].resent, -board->gap[n].begin);
+	return sum;
+}
+
+/** roce_scoreboard_has() - whether the packet of @psn is known to have arrived */
+bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
+{
+	u32 n;
+
+	if (!board->gaps || precedes(psn, board->expected) || !precedes(psn, board->high))
+		return false;
+	for (n = 0; n < board->gaps; n++)
+		if (!precedes(psn, board->gap[n].begin) && precedes(psn, board->gap[n].end))
+			return false;
+	return true;
+}

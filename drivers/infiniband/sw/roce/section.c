@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/delay.h>
+
+#include "section.h"
+
+DEFINE_PER_CPU_ALIGNED(struct roce_section, roce_sections);
+
+static unsigned int read_sequence(const struct roce_section *section)
+{
+	/* Pairs with the release in roce_section_leave(). */
+	return smp_load_acquire(&section->sequence);
+}
+
+static void wait_for_cpu(const struct roce_section *section)
+{
+	unsigned int sequence = read_sequence(section);
+
+	if (!(sequence & 1))
+		return;
+	while (read_sequence(section) == sequence)
+		usleep_range(10, 50);
+}
+
+/**
+ * roce_section_wait() - wait for the sections that have begun
+ *
+ * Sections that begin later see what the caller has written before: an object
+ * that was taken out of its table is not found in them, a flag that was cleared
+ * is read as such.
+ *
+ * Process context. A section lasts as long as the budget of an engine.
+ */
+void roce_section_wait(void)
+{
+	int cpu;
+
+	might_sleep();
+	/*
+	 * Pairs with that in roce_section_enter(). Either we see that the CPU is in
+	 * a section, or it sees what was written before.
+	 */
+	smp_mb();
+	for_each_possible_cpu(cpu)
+		wait_for_cpu(per_cpu_ptr(&roce_sections, cpu));
+}
