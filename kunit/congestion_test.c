@@ -19,8 +19,6 @@
 #define RATE_MBIT	8
 #define ETHERNET_HEADERS (14 + 20 + 8)
 
-#define SEEN(end, name) fixture_count((end)->dev, name)
-
 static struct wire *new_wire(struct kunit *test, bool ipv6, bool whole_trains)
 {
 	struct wire_setup setup = wire_defaults();
@@ -191,8 +189,9 @@ static void a_marked_packet_makes_a_cnp(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
+	/* Of the last one: what is sent later lets time pass, and the rate grow. */
 	wire_forget(wire);
-	wire_fault(&wire->ends[0], 2, WIRE_MARK);
+	wire_fault(&wire->ends[0], 4, WIRE_MARK);
 	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 1, ROCE_OPCODE_CNP), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], np_ecn_marked_roce_packets), 1);
@@ -206,7 +205,7 @@ static void a_marked_response_makes_a_cnp(struct kunit *test)
 	struct wire *wire = new_wire(test, true, false);
 
 	wire_forget(wire);
-	wire_fault(&wire->ends[1], 2, WIRE_MARK);
+	wire_fault(&wire->ends[1], 4, WIRE_MARK);
 	transfer(wire, IB_WR_RDMA_READ, 5 * MTU);
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_OPCODE_CNP), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rp_cnp_handled), 1);
@@ -481,6 +480,54 @@ static void what_a_late_timer_missed_is_made_up_for(struct kunit *test)
 	expect_burst(test, NSEC_PER_SEC, 20 * NSEC_PER_MSEC);
 }
 
+/* The flow waits for its turn when an RNR NAK makes it wait for something else. */
+static void an_rnr_delay_is_not_made_up_for(struct kunit *test)
+{
+	const u64 delay = 40960 * NSEC_PER_USEC;
+	const u32 megabits = 2;
+	u64 cost = (MTU + 12 + 4 + ETHERNET_HEADERS) * 8 * 1000 / megabits;
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_flow *flow = &a->qp->flow;
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = 500 * MTU, .remote = TARGET,
+	};
+	struct roce_packet nak = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.psn = a->qp->attr.sq_psn, .syndrome = ROCE_AETH_RNR_NAK | 24,
+	};
+	unsigned long end = jiffies + PATIENCE;
+	u32 trains;
+	u64 start;
+
+	hold_rate(a, megabits);
+	send_cnp(b);
+	a->cut = true;
+	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	wire_start(wire);
+	KUNIT_ASSERT_GT(test, READ_ONCE(a->trains), 0);
+	/* It waits for its rate; on a slow machine it may have sent all that it may. */
+	roce_engine_claim(&a->qp->requester.engine);
+	start = ktime_get_ns();
+	spin_lock_bh(&flow->lock);
+	flow->due = start;
+	flow->waiting = BIT(ROCE_REQUESTER);
+	flow->behind = true;
+	spin_unlock_bh(&flow->lock);
+	trains = READ_ONCE(a->trains);
+	KUNIT_EXPECT_EQ(test, wire_inject(b, &nak, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&a->qp->requester.engine);
+	while ((READ_ONCE(a->trains) == trains ||
+		ktime_get_ns() - start < 2 * delay) && time_before(jiffies, end))
+		usleep_range(500, 1000);
+	wire_start(wire);
+	trains = READ_ONCE(a->trains) - trains;
+	KUNIT_EXPECT_GE(test, trains, 1);
+	KUNIT_EXPECT_LE(test, trains,
+			div_u64(ktime_get_ns() - start - delay, cost) + 2);
+}
+
 static void a_full_netdev_costs_no_rate(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
@@ -502,11 +549,30 @@ static void a_full_netdev_costs_no_rate(struct kunit *test)
 
 /* --- Loss --- */
 
+static void ignore_cnp(struct roce_cc_flow *flow, u64 now)
+{
+}
+
+static void slow_down(struct roce_cc_flow *flow, u64 now, enum roce_cc_loss loss)
+{
+	flow->rate = flow->line_rate / 2;
+}
+
+/* The rate of this algorithm does not grow again, however long the rest takes. */
 static void a_lost_request_slows_the_requester_down(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, false, false);
-	struct wire_end *a = &wire->ends[0];
+	static const struct roce_cc_ops ops = {
+		.on_cnp = ignore_cnp, .on_loss = slow_down,
+	};
+	static const struct roce_cc_parameters slowing = { .ops = &ops };
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a;
+	struct wire *wire;
 
+	setup.controlled = true;
+	setup.algorithm = &slowing;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
 	wire_forget(wire);
 	wire_fault(a, 1, WIRE_DROP);
 	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
@@ -515,7 +581,7 @@ static void a_lost_request_slows_the_requester_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart_trans), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart), 0);
 	KUNIT_EXPECT_EQ(test, SEEN(a, rp_cnp_handled), 0);
-	KUNIT_EXPECT_LT(test, a->qp->flow.cc.rate, a->dev->congestion.line_rate);
+	KUNIT_EXPECT_EQ(test, a->qp->flow.cc.rate, a->dev->congestion.line_rate / 2);
 }
 
 static void a_lost_response_slows_the_responder_down(struct kunit *test)
@@ -622,6 +688,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(both_halves_share_the_rate),
 	KUNIT_CASE(trains_get_short_at_a_low_rate),
 	KUNIT_CASE(what_a_late_timer_missed_is_made_up_for),
+	KUNIT_CASE(an_rnr_delay_is_not_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),

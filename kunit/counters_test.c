@@ -2,6 +2,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "fixture.h"
+#include "section.h"
 
 static void free_stats(void *stats)
 {
@@ -208,12 +209,13 @@ static void what_does_not_fit_the_inbox_is_dropped(struct kunit *test)
 
 	/* Nobody takes them out meanwhile. */
 	roce_engine_claim(engine);
-	local_bh_disable();
-	rcu_read_lock();
-	while (!fixture_count(dev, rx_dropped_inbox_full) && runs++ < 20000)
-		roce_receive_run(qp, engine, make_run(test));
-	rcu_read_unlock();
-	local_bh_enable();
+	while (!fixture_count(dev, rx_dropped_inbox_full) && runs++ < 20000) {
+		local_bh_disable();
+		roce_section_enter();
+		roce_qp_receive(qp, engine, make_run(test));
+		roce_section_leave();
+		local_bh_enable();
+	}
 	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_inbox_full));
 	KUNIT_EXPECT_EQ(test, runs, skb_queue_len(&engine->inbox) + 1);
 	/* They have no headers that anybody could look at. */

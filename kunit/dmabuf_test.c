@@ -2,6 +2,7 @@
 /* Regions of a dma-buf, with an exporter that notes what is asked of it. */
 #include <linux/delay.h>
 #include <linux/dma-buf.h>
+#include <linux/dma-resv.h>
 #include <linux/fcntl.h>
 #include <linux/fdtable.h>
 #include <linux/vmalloc.h>
@@ -24,6 +25,12 @@
  * @memory: of the buffer
  * @is_iomem: say that this is I/O memory
  * @refuse: the error with which CPUs are refused
+ * @refuse_attach: the error with which attachments are refused
+ * @refuse_pin: the error with which pins are refused
+ * @refuse_vmap: the error with which mappings are refused
+ * @attachments: how many there are
+ * @pins: how many there are
+ * @pins_when_mapped: how many there were when the memory was mapped
  * @mappings: how many there are
  * @accesses: of CPUs that have begun and not ended
  * @released: the buffer is gone
@@ -35,6 +42,12 @@ struct exporter {
 	u8 *memory;
 	bool is_iomem;
 	int refuse;
+	int refuse_attach;
+	int refuse_pin;
+	int refuse_vmap;
+	int attachments;
+	int pins;
+	int pins_when_mapped;
 	int mappings;
 	int accesses;
 	bool released;
@@ -44,6 +57,9 @@ static int map_for_cpu(struct dma_buf *buffer, struct iosys_map *map)
 {
 	struct exporter *exporter = buffer->priv;
 
+	if (exporter->refuse_vmap)
+		return exporter->refuse_vmap;
+	exporter->pins_when_mapped = exporter->pins;
 	exporter->mappings++;
 	if (exporter->is_iomem)
 		iosys_map_set_vaddr_iomem(map, (void __iomem *)exporter->memory);
@@ -83,6 +99,38 @@ static void release(struct dma_buf *buffer)
 	WRITE_ONCE(exporter->released, true);
 }
 
+static int attach(struct dma_buf *buffer, struct dma_buf_attachment *attachment)
+{
+	struct exporter *exporter = buffer->priv;
+
+	if (!exporter->refuse_attach)
+		exporter->attachments++;
+	return exporter->refuse_attach;
+}
+
+static void detach(struct dma_buf *buffer, struct dma_buf_attachment *attachment)
+{
+	struct exporter *exporter = buffer->priv;
+
+	exporter->attachments--;
+}
+
+static int pin(struct dma_buf_attachment *attachment)
+{
+	struct exporter *exporter = attachment->dmabuf->priv;
+
+	if (!exporter->refuse_pin)
+		exporter->pins++;
+	return exporter->refuse_pin;
+}
+
+static void unpin(struct dma_buf_attachment *attachment)
+{
+	struct exporter *exporter = attachment->dmabuf->priv;
+
+	exporter->pins--;
+}
+
 /* No device is to be given addresses. */
 static struct sg_table *map_for_device(struct dma_buf_attachment *attachment,
 				       enum dma_data_direction direction)
@@ -97,6 +145,8 @@ static void unmap_for_device(struct dma_buf_attachment *attachment,
 }
 
 static const struct dma_buf_ops for_cpus = {
+	.attach = attach,
+	.detach = detach,
 	.map_dma_buf = map_for_device,
 	.unmap_dma_buf = unmap_for_device,
 	.release = release,
@@ -106,13 +156,26 @@ static const struct dma_buf_ops for_cpus = {
 	.end_cpu_access = end_access,
 };
 
+/* Of an exporter that moves its memory whenever nobody has pinned it */
+static const struct dma_buf_ops movable = {
+	.attach = attach,
+	.detach = detach,
+	.pin = pin,
+	.unpin = unpin,
+	.map_dma_buf = map_for_device,
+	.unmap_dma_buf = unmap_for_device,
+	.release = release,
+	.vmap = map_for_cpu,
+	.vunmap = unmap_for_cpu,
+};
+
 static const struct dma_buf_ops not_for_cpus = {
 	.map_dma_buf = map_for_device,
 	.unmap_dma_buf = unmap_for_device,
 	.release = release,
 };
 
-static void export(struct kunit *test, const struct dma_buf_ops *ops)
+static struct dma_buf *export(struct kunit *test, const struct dma_buf_ops *ops)
 {
 	struct exporter *exporter = test->priv;
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -126,6 +189,7 @@ static void export(struct kunit *test, const struct dma_buf_ops *ops)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buffer);
 	exporter->fd = dma_buf_fd(buffer, O_CLOEXEC);
 	KUNIT_ASSERT_GE(test, exporter->fd, 0);
+	return buffer;
 }
 
 static void withdraw(struct exporter *exporter)
@@ -137,7 +201,7 @@ static void withdraw(struct exporter *exporter)
 /* What a kernel thread lets go of, a work item puts away. */
 static bool is_released(struct exporter *exporter)
 {
-	unsigned long end = jiffies + 5 * HZ;
+	unsigned long end = jiffies + 60 * HZ;
 
 	while (!READ_ONCE(exporter->released) && time_before(jiffies, end))
 		usleep_range(500, 1000);
@@ -201,12 +265,14 @@ static void it_keeps_the_buffer_until_it_goes(struct kunit *test)
 	withdraw(exporter);
 	msleep(20);
 	KUNIT_EXPECT_FALSE(test, exporter->released);
+	KUNIT_EXPECT_EQ(test, exporter->attachments, 1);
 	KUNIT_EXPECT_EQ(test, exporter->mappings, 1);
 	KUNIT_EXPECT_EQ(test, exporter->accesses, 1);
 
 	roce_dereg_mr(ibmr, NULL);
 	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
 	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	KUNIT_EXPECT_EQ(test, exporter->attachments, 0);
 	KUNIT_EXPECT_TRUE(test, is_released(exporter));
 }
 
@@ -226,23 +292,30 @@ static void what_is_not_in_the_buffer_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_released(exporter));
 }
 
+static void expect_refusal(struct kunit *test, int err)
+{
+	struct exporter *exporter = test->priv;
+
+	KUNIT_EXPECT_EQ(test, err, PTR_ERR(reg(exporter, 0, SIZE)));
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	KUNIT_EXPECT_EQ(test, exporter->pins, 0);
+	KUNIT_EXPECT_EQ(test, exporter->attachments, 0);
+}
+
 static void io_memory_is_refused(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 
 	exporter->is_iomem = true;
 	export(test, &for_cpus);
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, PTR_ERR(reg(exporter, 0, SIZE)));
-	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	expect_refusal(test, -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
 }
 
 static void what_is_not_for_cpus_is_refused(struct kunit *test)
 {
-	struct exporter *exporter = test->priv;
-
 	export(test, &not_for_cpus);
-	KUNIT_EXPECT_EQ(test, -EINVAL, PTR_ERR(reg(exporter, 0, SIZE)));
+	expect_refusal(test, -EINVAL);
 }
 
 static void the_error_of_an_exporter_is_passed_on(struct kunit *test)
@@ -251,8 +324,94 @@ static void the_error_of_an_exporter_is_passed_on(struct kunit *test)
 
 	exporter->refuse = -ENODEV;
 	export(test, &for_cpus);
-	KUNIT_EXPECT_EQ(test, -ENODEV, PTR_ERR(reg(exporter, 0, SIZE)));
+	expect_refusal(test, -ENODEV);
+}
+
+static void tell_of_a_move(struct dma_buf *buffer)
+{
+#ifdef ROCE_HAVE_INVALIDATE_MAPPINGS
+	dma_buf_invalidate_mappings(buffer);
+#else
+	dma_buf_move_notify(buffer);
+#endif
+}
+
+/* As eviction by TTM does: a mapping for the CPU does not keep the memory. */
+static bool move(struct kunit *test, struct dma_buf *buffer)
+{
+	struct exporter *exporter = test->priv;
+	u8 *memory = NULL;
+
+	dma_resv_lock(buffer->resv, NULL);
+	if (!exporter->pins)
+		memory = kmemdup(exporter->memory, SIZE, GFP_KERNEL);
+	if (memory) {
+		tell_of_a_move(buffer);
+		kfree(exporter->memory);
+		exporter->memory = memory;
+	}
+	dma_resv_unlock(buffer->resv);
+	return memory;
+}
+
+static struct dma_buf *export_movable(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+
+	exporter->memory = kzalloc(SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, exporter->memory);
+	return export(test, &movable);
+}
+
+static void its_memory_stays_where_it_is(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+	struct dma_buf *buffer = export_movable(test);
+	struct ib_mr *first, *second;
+
+	KUNIT_EXPECT_TRUE(test, move(test, buffer));
+	first = reg(exporter, 0, SIZE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+	KUNIT_EXPECT_EQ(test, exporter->pins_when_mapped, 1);
+	second = reg(exporter, OFFSET, LENGTH);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+
+	KUNIT_EXPECT_FALSE(test, move(test, buffer));
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, first, IOVA, 1, "a"));
+	KUNIT_EXPECT_EQ(test, exporter->memory[0], 'a');
+	roce_dereg_mr(first, NULL);
+	KUNIT_EXPECT_FALSE(test, move(test, buffer));
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, second, IOVA, 1, "b"));
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET], 'b');
+
+	roce_dereg_mr(second, NULL);
+	KUNIT_EXPECT_EQ(test, exporter->pins, 0);
+	KUNIT_EXPECT_EQ(test, exporter->attachments, 0);
 	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	KUNIT_EXPECT_TRUE(test, move(test, buffer));
+	kfree(exporter->memory);
+}
+
+/* Without a WARN, which the log is searched for. */
+static void what_cannot_be_attached_pinned_or_mapped_is_refused(struct kunit *test)
+{
+	struct exporter *exporter = test->priv;
+	struct ib_mr *ibmr;
+
+	export(test, &movable);
+	exporter->refuse_attach = -EPERM;
+	expect_refusal(test, -EPERM);
+	exporter->refuse_attach = 0;
+	exporter->refuse_pin = -EBUSY;
+	expect_refusal(test, -EBUSY);
+	exporter->refuse_pin = 0;
+	exporter->refuse_vmap = -ENOMEM;
+	expect_refusal(test, -ENOMEM);
+
+	exporter->refuse_vmap = 0;
+	ibmr = reg(exporter, 0, SIZE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	roce_dereg_mr(ibmr, NULL);
 }
 
 static void its_rights_change_and_its_bytes_stay(struct kunit *test)
@@ -306,6 +465,8 @@ static struct kunit_case dmabuf_cases[] = {
 	KUNIT_CASE(io_memory_is_refused),
 	KUNIT_CASE(what_is_not_for_cpus_is_refused),
 	KUNIT_CASE(the_error_of_an_exporter_is_passed_on),
+	KUNIT_CASE(its_memory_stays_where_it_is),
+	KUNIT_CASE(what_cannot_be_attached_pinned_or_mapped_is_refused),
 	KUNIT_CASE(its_rights_change_and_its_bytes_stay),
 	{}
 };

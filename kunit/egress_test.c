@@ -126,11 +126,11 @@ static void ask_all(struct line *line)
 
 static bool turns_become(struct line *line, u32 turns)
 {
-	int tries = 2000;
+	unsigned long end = jiffies + PATIENCE;
 
-	while (READ_ONCE(line->turns) != turns && --tries)
+	while (READ_ONCE(line->turns) != turns && time_before(jiffies, end))
 		usleep_range(1000, 1500);
-	return tries;
+	return READ_ONCE(line->turns) == turns;
 }
 
 static void held_back(struct kunit *test, struct line *line, u64 count)
@@ -253,6 +253,28 @@ static void what_does_not_leave_the_host_is_not_counted_for_ever(struct kunit *t
 	held_back(test, line, ENGINES);
 }
 
+/* For twice as long as would be too long for a host that runs */
+static void a_host_that_stood_still_has_held_nothing(struct kunit *test)
+{
+	struct line *line = new_line(test);
+	u32 i, turns;
+
+	send(line->dev, ROCE_EGRESS_LIMIT, &line->sent);
+	local_bh_disable();
+	for (i = 0; i < ENGINES; i++)
+		roce_engine_run(&line->engines[i]);
+	mdelay(100);
+	/* The late tick comes at once, and not many before the packet leaves. */
+	preempt_disable();
+	local_bh_enable();
+	turns = READ_ONCE(line->turns);
+	leave(&line->sent, 1);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, turns, 0);
+	KUNIT_EXPECT_TRUE(test, turns_become(line, 1));
+	KUNIT_EXPECT_PTR_EQ(test, line->order[0], &line->engines[0]);
+}
+
 static void packets_may_outlive_the_device(struct kunit *test)
 {
 	struct roce_device *dev = fixture_device(test);
@@ -369,6 +391,7 @@ static struct kunit_case egress_cases[] = {
 	KUNIT_CASE(a_train_that_is_cut_takes_the_room_of_all_its_packets),
 	KUNIT_CASE(who_runs_on_another_cpu_keeps_its_place),
 	KUNIT_CASE(what_does_not_leave_the_host_is_not_counted_for_ever),
+	KUNIT_CASE(a_host_that_stood_still_has_held_nothing),
 	KUNIT_CASE(packets_may_outlive_the_device),
 	KUNIT_CASE(requests_wait),
 	KUNIT_CASE(responses_wait),

@@ -116,6 +116,15 @@ static bool becomes(u32 *value, u32 wanted)
 	return tries;
 }
 
+static struct bench *new_bench(struct kunit *test)
+{
+	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, bench);
+	roce_engine_init(&bench->engine, &ops);
+	return bench;
+}
+
 static void it_advances_until_there_is_nothing_to_do(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -189,7 +198,45 @@ static void what_exceeds_the_budget_continues_later(struct kunit *test)
 
 static void work_much(struct bench *bench)
 {
-	roce_engine_charge(&bench->engine, SZ_1M);
+	roce_engine_charge(SZ_1M);
+}
+
+/* Each of them could do it all, but not all of them at once. */
+static void all_engines_of_a_cpu_have_one_budget(struct kunit *test)
+{
+	struct bench *benches[16];
+	u32 i, at_once = 0;
+
+	for (i = 0; i < ARRAY_SIZE(benches); i++)
+		benches[i] = new_bench(test);
+	local_bh_disable();
+	for (i = 0; i < ARRAY_SIZE(benches); i++) {
+		benches[i]->to_do = 20;
+		roce_engine_run(&benches[i]->engine);
+		at_once += benches[i]->advanced;
+	}
+	local_bh_enable();
+	KUNIT_EXPECT_GE(test, at_once, 20);
+	KUNIT_EXPECT_LE(test, at_once, 64 + 1);
+	for (i = 0; i < ARRAY_SIZE(benches); i++) {
+		KUNIT_EXPECT_TRUE(test, becomes(&benches[i]->to_do, 0));
+		roce_engine_destroy(&benches[i]->engine);
+	}
+}
+
+/* It asks for its next turn whenever it has one. */
+static void an_engine_that_waits_for_its_turn_can_be_destroyed(struct kunit *test)
+{
+	struct bench *bench = new_bench(test);
+	u32 advanced;
+
+	bench->to_do = ~0;
+	run(bench);
+	roce_engine_destroy(&bench->engine);
+	advanced = bench->advanced;
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, bench->advanced, advanced);
+	KUNIT_EXPECT_GT(test, bench->to_do, 0);
 }
 
 static void after_much_work_what_comes_waits_for_its_turn(struct kunit *test)
@@ -325,13 +372,20 @@ static void many_senders_make_one_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
 }
 
+/* The budget of the CPU is renewed when an engine has its turn in a lane. */
 static int make_bench(struct kunit *test)
 {
-	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
+	struct bench *bench = new_bench(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, bench);
-	roce_engine_init(&bench->engine, &ops);
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	test->priv = bench;
+	local_bh_disable();
+	roce_engine_charge(SZ_1M);
+	roce_engine_schedule(&bench->engine);
+	local_bh_enable();
+	if (!becomes(&bench->advanced, 1))
+		return -ETIMEDOUT;
+	bench->advanced = 0;
 	return 0;
 }
 
@@ -349,6 +403,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(packets_that_come_meanwhile_keep_their_order),
 	KUNIT_CASE(a_wish_that_comes_meanwhile_is_granted),
 	KUNIT_CASE(what_exceeds_the_budget_continues_later),
+	KUNIT_CASE(all_engines_of_a_cpu_have_one_budget),
+	KUNIT_CASE(an_engine_that_waits_for_its_turn_can_be_destroyed),
 	KUNIT_CASE(after_much_work_what_comes_waits_for_its_turn),
 	KUNIT_CASE(a_claim_need_not_wait_for_that_turn),
 	KUNIT_CASE(a_claimed_engine_does_not_run),

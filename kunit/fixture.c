@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <kunit/test-bug.h>
 #include <linux/crc32.h>
 #include <linux/inet.h>
 #include <linux/prandom.h>
+#include <linux/smp.h>
 #include <linux/unaligned.h>
 #include <linux/vmalloc.h>
 #include <net/ipv6.h>
@@ -37,8 +39,6 @@ static void free_device(void *context)
 {
 	struct roce_device *dev = context;
 
-	/* Address vectors may still be on their way to be freed. */
-	rcu_barrier();
 	roce_egress_close(dev);
 	roce_cc_device_destroy(dev);
 	roce_key_table_destroy(dev);
@@ -97,11 +97,16 @@ struct roce_device *fixture_device(struct kunit *test)
  */
 u64 fixture_counter(struct roce_device *dev, enum roce_counter counter)
 {
+	static DECLARE_BITMAP(moved, ROCE_COUNTER_COUNT);
+	struct kunit *test = kunit_get_current_test();
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		sum += per_cpu_ptr(dev->counters, cpu)->value[counter];
+	/* For tools/test/unmoved; once is enough. */
+	if (sum && test && !test_and_set_bit(counter, moved))
+		kunit_info(test, "moved: %s\n", roce_counter_name(counter));
 	return sum;
 }
 
@@ -230,6 +235,33 @@ struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev)
 }
 
 /**
+ * fixture_flush_engine() - wait until an engine that was scheduled has run
+ * @engine: of a QP
+ */
+void fixture_flush_engine(struct roce_engine *engine)
+{
+	while (test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags) ||
+	       atomic_read(&engine->runs))
+		usleep_range(50, 100);
+}
+
+static void schedule_engine(void *engine)
+{
+	roce_engine_schedule(engine);
+}
+
+/* So that what a test begins does not wait for softirq because of an earlier test. */
+static void renew_budgets(struct roce_engine *engine)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		smp_call_function_single(cpu, schedule_engine, engine, 1);
+		fixture_flush_engine(engine);
+	}
+}
+
+/**
  * fixture_qp() - a QP of a kernel consumer, in the RESET state
  * @test: to which it belongs
  * @pd: its protection domain
@@ -261,6 +293,7 @@ struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 	qp->ibqp.qp_context = attr->context;
 	KUNIT_ASSERT_EQ(test, roce_create_qp(&qp->ibqp, &init, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_qp, qp), 0);
+	renew_budgets(&qp->requester.engine);
 	return qp;
 }
 
@@ -403,7 +436,8 @@ struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n)
 		ipv6_hdr(skb)->payload_len = htons(skb->len);
 	} else {
 		ip_hdr(skb)->tot_len = htons(skb->len + ip);
-		be16_add_cpu(&ip_hdr(skb)->id, n);
+		if (!(skb_shinfo(train)->gso_type & SKB_GSO_TCP_FIXEDID))
+			be16_add_cpu(&ip_hdr(skb)->id, n);
 	}
 	return skb;
 }

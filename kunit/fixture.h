@@ -4,7 +4,23 @@
 
 #include <kunit/test.h>
 
+#include "answer.h"
+#include "compat.h"
+#include "device.h"
+#include "egress.h"
+#include "mcast.h"
+#include "mr.h"
+#include "mw.h"
+#include "packet.h"
 #include "qp.h"
+#include "receive.h"
+#include "recv.h"
+#include "request.h"
+#include "roce.h"
+#include "run.h"
+#include "send.h"
+#include "sge.h"
+#include "train.h"
 
 /*
  * Verbs objects without a network: made by the driver's own verbs, of a device
@@ -48,6 +64,7 @@ struct fixture_qp_attr {
 struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev);
 struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 			   const struct fixture_qp_attr *attr);
+void fixture_flush_engine(struct roce_engine *engine);
 void fixture_make_user(struct kunit *test, struct roce_qp *qp);
 
 struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,

@@ -74,22 +74,22 @@ static void a_repeated_atomic_write_writes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *number(wire), 2);
 }
 
-static void expect_refusal(struct kunit *test, struct wire_setup setup,
-			   struct wire_op op, enum ib_wc_status status)
+static void expect_refusal(struct kunit *test, const struct wire_setup *setup,
+			   const struct wire_op *op, enum ib_wc_status status)
 {
-	struct wire *wire = wire_new(test, &setup);
+	struct wire *wire = wire_new(test, setup);
 
 	*(u64 *)wire->ends[0].memory = 1;
-	KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[0], &op), 0);
-	wire_expect(wire, wire->ends[0].send_cq, op.wr_id, status);
+	KUNIT_ASSERT_EQ(test, wire_post(&wire->ends[0], op), 0);
+	wire_expect(wire, wire->ends[0].send_cq, op->wr_id, status);
 	KUNIT_EXPECT_NULL(test, memchr_inv(wire->ends[1].memory, 0, 4096));
 }
 
 static void what_is_no_atomic_write_is_refused(struct kunit *test)
 {
-	struct wire_setup no_access = setup(), no_mr_access = setup();
-	struct wire_op unaligned = store(1), short_one = store(1);
-	struct wire_op long_one = store(1), wrong_key = store(1);
+	struct wire_setup usual = setup(), no_access = usual, no_mr_access = usual;
+	struct wire_op right = store(1), unaligned = right, short_one = right;
+	struct wire_op long_one = right, wrong_key = right;
 
 	unaligned.remote += 4;
 	short_one.length = 7;
@@ -98,12 +98,12 @@ static void what_is_no_atomic_write_is_refused(struct kunit *test)
 	no_access.access &= ~IB_ACCESS_REMOTE_WRITE;
 	no_mr_access.mr_access &= ~IB_ACCESS_REMOTE_WRITE;
 
-	expect_refusal(test, setup(), unaligned, IB_WC_REM_INV_REQ_ERR);
-	expect_refusal(test, setup(), short_one, IB_WC_LOC_LEN_ERR);
-	expect_refusal(test, setup(), long_one, IB_WC_LOC_LEN_ERR);
-	expect_refusal(test, setup(), wrong_key, IB_WC_REM_ACCESS_ERR);
-	expect_refusal(test, no_access, store(1), IB_WC_REM_INV_REQ_ERR);
-	expect_refusal(test, no_mr_access, store(1), IB_WC_REM_ACCESS_ERR);
+	expect_refusal(test, &usual, &unaligned, IB_WC_REM_INV_REQ_ERR);
+	expect_refusal(test, &usual, &short_one, IB_WC_LOC_LEN_ERR);
+	expect_refusal(test, &usual, &long_one, IB_WC_LOC_LEN_ERR);
+	expect_refusal(test, &usual, &wrong_key, IB_WC_REM_ACCESS_ERR);
+	expect_refusal(test, &no_access, &right, IB_WC_REM_INV_REQ_ERR);
+	expect_refusal(test, &no_mr_access, &right, IB_WC_REM_ACCESS_ERR);
 }
 
 /* The requester of a peer may have other ideas of how long one is. */

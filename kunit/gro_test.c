@@ -25,6 +25,7 @@
  * @qp: counts
  * @av: the way that packets came
  * @source_port: of the next packet
+ * @fixed: all packets have one IPv4 identification, as RNICs send them
  * @vlan: packets have a VLAN tag
  * @pages: packets have no linear part, as some NICs receive them
  * @bytes: payload; packet number n has those from the n-th one on
@@ -38,6 +39,7 @@ struct nic {
 	struct roce_qp *qp;
 	struct roce_av av;
 	u16 source_port;
+	bool fixed;
 	bool vlan;
 	bool pages;
 	u8 bytes[MAX_PAYLOAD + 128];
@@ -107,6 +109,14 @@ static struct roce_packet describe(u32 psn, u32 payload)
 	};
 }
 
+static void set_identification(struct kunit *test, struct sk_buff *skb, u16 id)
+{
+	KUNIT_ASSERT_EQ(test, 0, skb_linearize(skb));
+	ip_hdr(skb)->id = htons(id);
+	fixture_seal(skb_network_header(skb), skb->len);
+	ip_send_check(ip_hdr(skb));
+}
+
 /* An IP datagram as it is on the wire */
 static struct sk_buff *datagram(struct kunit *test, u32 n, u32 payload)
 {
@@ -118,7 +128,7 @@ static struct sk_buff *datagram(struct kunit *test, u32 n, u32 payload)
 	if (nic->av.ipv6)
 		KUNIT_ASSERT_EQ(test, skb_checksum_help(skb), 0);
 	else
-		ip_send_check(ip_hdr(skb));
+		set_identification(test, skb, PSN + (nic->fixed ? 0 : n));
 	return skb;
 }
 
@@ -234,10 +244,11 @@ static void what_a_nic_received_in_one_go_is_one_train(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 	struct sk_buff *skb;
-	int ipv6;
+	int i;
 
-	for (ipv6 = 0; ipv6 < 2; ipv6++) {
-		use_ip(nic, ipv6);
+	for (i = 0; i < 3; i++) {
+		use_ip(nic, i == 1);
+		nic->fixed = i == 2;
 		skb = some_received(test);
 		read_back(test, skb, some, ARRAY_SIZE(some));
 		kfree_skb(skb);
@@ -280,9 +291,10 @@ static void a_train_is_taken_apart_into_what_came(struct kunit *test)
 	struct sk_buff *train;
 	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 6; i++) {
 		use_ip(nic, i & 1);
 		nic->vlan = i & 2;
+		nic->fixed = i & 4;
 		train = some_received(test);
 		/* The tag is none of its bytes any more. */
 		KUNIT_EXPECT_EQ(test, !!skb_vlan_tag_present(train), nic->vlan);
@@ -329,6 +341,20 @@ static void a_gap_in_the_identification_begins_one(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		arrives(test, datagram(test, numbers[i], 100));
 	expect(test, 2, 2, 1);
+}
+
+static void an_identification_that_stays_begins_none(struct kunit *test)
+{
+	static const u16 numbers[] = { 0, 0, 0, 1, 2, 2, 2 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct sk_buff *skb = datagram(test, i, 100);
+
+		set_identification(test, skb, numbers[i]);
+		arrives(test, skb);
+	}
+	expect(test, 3, 2, 2);
 }
 
 static void a_mark_of_congestion_begins_one(struct kunit *test)
@@ -390,7 +416,7 @@ static void packets_with_and_without_checksum_keep_their_order(struct kunit *tes
 	}
 	receive(test);
 	for (n = 0; (skb = skb_dequeue(&nic->stack)); ) {
-		KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->id), (u16)(PSN + n));
+		KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->id), (PSN + n) & U16_MAX);
 		n += packets_in(skb);
 		kfree_skb(skb);
 	}
@@ -431,10 +457,15 @@ static void what_is_for_another_host_is_not_merged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 6);
 }
 
+/*
+ * UDP drops it. In Linux 7.3 it does not come to our GRO function and overtakes what
+ * that has held; only the others have an order.
+ */
 static void a_wrong_udp_length_is_in_no_train(struct kunit *test)
 {
+	struct nic *nic = test->priv;
 	struct sk_buff *skb;
-	u32 n;
+	u32 n, bad = 0;
 
 	for (n = 0; n < 4; n++) {
 		skb = datagram(test, n, 100);
@@ -442,12 +473,25 @@ static void a_wrong_udp_length_is_in_no_train(struct kunit *test)
 			be16_add_cpu(&udp_hdr(skb)->len, 4);
 		arrives(test, skb);
 	}
-	expect(test, 2, 1, 1);
+	receive(test);
+	for (n = 0; (skb = skb_dequeue(&nic->stack)); kfree_skb(skb)) {
+		bool wrong = ntohs(ip_hdr(skb)->id) == ((PSN + 2) & U16_MAX);
+
+		KUNIT_EXPECT_EQ(test, packets_in(skb), wrong || n ? 1 : 2);
+		if (wrong) {
+			bad++;
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->id), (PSN + n) & U16_MAX);
+		n += n ? 1 : 3;
+	}
+	KUNIT_EXPECT_EQ(test, n, 4);
+	KUNIT_EXPECT_EQ(test, bad, 1);
 }
 
 static void close_port(void *context)
 {
-	roce_receive_close(&init_net);
+	roce_recv_close(&init_net);
 }
 
 static void remove_nic(void *context)
@@ -498,7 +542,7 @@ static int make_nic(struct kunit *test)
 	nic->av.traffic_class = 2;
 	use_ip(nic, false);
 	fixture_fill(nic->bytes, sizeof(nic->bytes), 1);
-	KUNIT_ASSERT_EQ(test, roce_receive_open(&init_net), 0);
+	KUNIT_ASSERT_EQ(test, roce_recv_open(&init_net), 0);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, close_port, NULL));
 	add_nic(test, nic);
 	test->priv = nic;
@@ -512,6 +556,7 @@ static struct kunit_case gro_cases[] = {
 	KUNIT_CASE(a_shorter_packet_ends_a_train),
 	KUNIT_CASE(a_longer_packet_begins_one),
 	KUNIT_CASE(a_gap_in_the_identification_begins_one),
+	KUNIT_CASE(an_identification_that_stays_begins_none),
 	KUNIT_CASE(a_mark_of_congestion_begins_one),
 	KUNIT_CASE(each_flow_has_trains_of_its_own),
 	KUNIT_CASE(packets_with_and_without_checksum_keep_their_order),

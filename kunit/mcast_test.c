@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "fixture.h"
+#include "section.h"
 
 #define QKEY	0x1234
 #define PAYLOAD	64
@@ -145,9 +146,9 @@ static int build(const struct roce_av *av, const u8 *payload,
 	return roce_train_of_one(train, av, 0xc000, &packet, payload);
 }
 
-/* One datagram arrives at @destination, through @netdev. */
-static void arrive(struct club *club, const char *destination,
-		   struct net_device *netdev)
+/* One datagram arrives at @destination, through @netdev, with a damaged byte or not. */
+static void arrive_damaged(struct club *club, const char *destination,
+			   struct net_device *netdev, u8 damage)
 {
 	struct roce_av av = {
 		.source = address(club, club->family->source),
@@ -165,10 +166,17 @@ static void arrive(struct club *club, const char *destination,
 	kfree_skb(train_skb);
 	KUNIT_ASSERT_NOT_NULL(club->test, skb);
 	skb->dev = netdev;
-	rcu_read_lock();
-	roce_receive(&init_net, skb);
-	rcu_read_unlock();
+	skb_tail_pointer(skb)[-1 - ROCE_ICRC_SIZE] ^= damage;
+	roce_section_enter();
+	roce_recv(&init_net, skb);
+	roce_section_leave();
 	local_bh_enable();
+}
+
+static void arrive(struct club *club, const char *destination,
+		   struct net_device *netdev)
+{
+	arrive_damaged(club, destination, netdev, 0);
 }
 
 /* How many datagrams came, and how many of them for @qp? */
@@ -202,6 +210,50 @@ static void each_member_gets_a_copy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, club->buffer[ROCE_GRH_SIZE], 0x5a);
 	KUNIT_EXPECT_EQ(test, detach(club, one, family->group), 0);
 	KUNIT_EXPECT_EQ(test, detach(club, two, family->group), 0);
+}
+
+/* For as many members as there are, its ICRC is computed once. */
+static void a_damaged_packet_is_counted_once(struct kunit *test)
+{
+	struct club *club = make_club(test);
+	const struct family *family = club->family;
+	struct roce_qp *members[3];
+	int i, count;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		members[i] = make_member(club);
+		KUNIT_ASSERT_EQ(test, attach(club, members[i], family->group), 0);
+	}
+	arrive_damaged(club, family->group, club->dev->netdev, 1);
+	KUNIT_EXPECT_EQ(test, received(club, members[0], &count), 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_icrc_encapsulated), 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_packets), 0);
+
+	arrive(club, family->group, club->dev->netdev);
+	KUNIT_EXPECT_EQ(test, received(club, members[0], &count), 3);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_packets), 3);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_multicast_packets), 3);
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		KUNIT_EXPECT_EQ(test, detach(club, members[i], family->group), 0);
+}
+
+static void who_has_another_qkey_gets_no_copy(struct kunit *test)
+{
+	struct club *club = make_club(test);
+	const struct family *family = club->family;
+	struct roce_qp *qp = make_member(club), *other = make_member(club);
+	int count;
+
+	other->attr.qkey = QKEY + 1;
+	KUNIT_ASSERT_EQ(test, attach(club, qp, family->group), 0);
+	KUNIT_ASSERT_EQ(test, attach(club, other, family->group), 0);
+	arrive(club, family->group, club->dev->netdev);
+	KUNIT_EXPECT_EQ(test, received(club, qp, &count), 1);
+	KUNIT_EXPECT_EQ(test, count, 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_dropped_qkey), 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_trains), 1);
+	KUNIT_EXPECT_EQ(test, detach(club, qp, family->group), 0);
+	KUNIT_EXPECT_EQ(test, detach(club, other, family->group), 0);
 }
 
 static void a_qp_can_be_in_several_groups(struct kunit *test)
@@ -284,6 +336,8 @@ KUNIT_ARRAY_PARAM(family, families, describe);
 
 static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(each_member_gets_a_copy, family_gen_params),
+	KUNIT_CASE_PARAM(a_damaged_packet_is_counted_once, family_gen_params),
+	KUNIT_CASE_PARAM(who_has_another_qkey_gets_no_copy, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_can_be_in_several_groups, family_gen_params),
 	KUNIT_CASE_PARAM(nobody_gets_what_is_for_others, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_that_was_detached_gets_nothing, family_gen_params),

@@ -320,6 +320,7 @@ static void programs_cannot_register_as_the_kernel_does(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0];
+	const struct ib_send_wr *bad;
 	struct rxe_send_wqe *wqe;
 
 	fixture_make_user(test, a->qp);
@@ -329,7 +330,7 @@ static void programs_cannot_register_as_the_kernel_does(struct kunit *test)
 	};
 	roce_ring_peer_advance(&a->qp->requester.ring);
 	wire_start(wire);
-	KUNIT_EXPECT_EQ(test, roce_post_send(&a->qp->ibqp, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, roce_post_send(&a->qp->ibqp, NULL, &bad), 0);
 	wire_expect(wire, a->send_cq, 5, IB_WC_LOC_QP_OP_ERR);
 }
 

@@ -4,6 +4,7 @@
 
 #include "access.h"
 #include "fixture.h"
+#include "payload.h"
 
 #define PAGES	3
 #define IN_PAGE	100			/* where the region begins in its first page */
@@ -262,14 +263,22 @@ static void what_is_sent_of_it_is_what_is_there(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		u32 offset = pieces[i].offset, length = pieces[i].length;
 		struct roce_access access = whole_access(bench, offset, length);
+		struct roce_packet packet = {
+			.info = roce_opcode_info(ROCE_SEND_MIDDLE),
+			.payload = length,
+		};
+		struct sk_buff *skb;
 
 		local_bh_disable();
 		rcu_read_lock();
-		KUNIT_ASSERT_EQ(test, 0, roce_train_open(&train, &av, 0, 0, length));
-		KUNIT_EXPECT_EQ(test, 0, roce_access_read(&access, &train));
-		KUNIT_EXPECT_EQ(test, train.skb->len, length);
-		skb_copy_bits(train.skb, 0, bench->bytes, length);
-		roce_train_drop(&train);
+		roce_train_open(&train, &av, 0);
+		KUNIT_EXPECT_EQ(test, 0,
+				roce_train_begin_packets(&train, &packet, 1));
+		KUNIT_EXPECT_EQ(test, 0, roce_payload_read(&access, &train));
+		KUNIT_EXPECT_EQ(test, train.bytes, sizeof(struct roce_bth) + length);
+		skb = roce_train_finish(&train);
+		skb_copy_bits(skb, skb->len - length, bench->bytes, length);
+		kfree_skb(skb);
 		rcu_read_unlock();
 		local_bh_enable();
 		KUNIT_EXPECT_EQ(test, memcmp(region + offset, bench->bytes, length),
@@ -282,18 +291,36 @@ static void received_bytes_are_placed_across_pages(struct kunit *test)
 	struct bench *bench = test->priv;
 	struct roce_access access = whole_access(bench, 0, LENGTH);
 	struct sk_buff *skb = alloc_skb(LENGTH + 10, GFP_KERNEL);
+	struct roce_packet packet = { .skb = skb, .offset = 10 };
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_put_zero(skb, 10);
 	skb_put_data(skb, bench->bytes, LENGTH);
 	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, roce_access_write(&access, skb, 10), 0);
+	KUNIT_EXPECT_EQ(test, roce_payload_write(&access, &packet, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory + IN_PAGE, bench->bytes, LENGTH),
 			0);
 	KUNIT_EXPECT_EQ(test, -EFAULT,
-			roce_access_write(&access, skb, 11));
+			roce_payload_write(&access, &packet, 1));
 	rcu_read_unlock();
 	kfree_skb(skb);
+}
+
+static void the_latest_key_stands_for_no_other_one(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = fixture_dma_mr(test, bench->pd, 0);
+	struct roce_key *latest = &mr->key;
+	struct roce_access access = whole_access(bench, 0, LENGTH);
+
+	access.latest = &latest;
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, roce_access_is_allowed(&access));
+	KUNIT_EXPECT_PTR_EQ(test, latest, &bench->mr->key);
+	KUNIT_EXPECT_TRUE(test, roce_access_is_allowed(&access));
+	access.key ^= 1;
+	KUNIT_EXPECT_FALSE(test, roce_access_is_allowed(&access));
+	rcu_read_unlock();
 }
 
 static void a_dma_region_is_all_of_the_kernels_memory(struct kunit *test)
@@ -601,12 +628,165 @@ static void other_types_of_regions_are_refused(struct kunit *test)
 	struct ib_pd *pd = &((struct bench *)test->priv)->pd->ibpd;
 
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
-			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_SG_GAPS, 1)));
+			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_INTEGRITY, 1)));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_MEM_REG, 0)));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
 					      ROCE_MAX_FAST_PAGES + 1)));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			PTR_ERR(roce_alloc_mr(pd, IB_MR_TYPE_SG_GAPS,
+					      ROCE_MAX_FAST_PAGES + 1)));
+}
+
+/* --- lists with gaps --- */
+
+/* Where they are in the memory of the bench; the last two touch each other. */
+static const struct { u32 at, length; } parts[] = {
+	{ 5000, 1 }, { 17, 100 }, { 300, 3000 }, { 9000, 7 }, { 9007, 500 },
+};
+
+#define GAPS_LENGTH	(1 + 100 + 3000 + 7 + 500)
+#define GAPS_SKIPPED	1		/* what an offset of 1 leaves out */
+
+static void make_list(struct bench *bench, struct scatterlist *sg)
+{
+	u32 i;
+
+	sg_init_table(sg, ARRAY_SIZE(parts));
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		sg_dma_address(&sg[i]) = (uintptr_t)bench->memory + parts[i].at;
+		sg_dma_len(&sg[i]) = parts[i].length;
+	}
+}
+
+static struct roce_mr *new_list_region(struct kunit *test, u32 room)
+{
+	struct bench *bench = test->priv;
+	struct ib_mr *ibmr = roce_alloc_mr(&bench->pd->ibpd, IB_MR_TYPE_SG_GAPS,
+					   room);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_region,
+							   ibmr));
+	ibmr->page_size = PAGE_SIZE;
+	return to_roce_mr(ibmr);
+}
+
+static struct roce_mr *registered_list(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = new_list_region(test, ARRAY_SIZE(parts));
+	struct scatterlist sg[ARRAY_SIZE(parts)];
+	struct roce_registration registration;
+
+	make_list(bench, sg);
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(parts),
+			roce_map_mr_sg(&mr->ibmr, sg, ARRAY_SIZE(sg), NULL));
+	KUNIT_EXPECT_EQ(test, mr->ibmr.iova, sg_dma_address(&sg[0]));
+	KUNIT_EXPECT_EQ(test, mr->ibmr.length, GAPS_LENGTH);
+	registration = registration_of(mr, ALL);
+	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	return mr;
+}
+
+static void expect_in_parts(struct kunit *test, const u8 *bytes)
+{
+	struct bench *bench = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		KUNIT_EXPECT_EQ(test, 0, memcmp(bench->memory + parts[i].at,
+						bytes, parts[i].length));
+		/* Nothing else of the memory has changed. */
+		memset(bench->memory + parts[i].at, 0, parts[i].length);
+		bytes += parts[i].length;
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(bench->memory, 0, PAGES * PAGE_SIZE));
+}
+
+static void a_list_with_gaps_is_one_region(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_list(test);
+	struct roce_access access = {
+		.pd = bench->pd, .key = mr->ibmr.rkey, .length = GAPS_LENGTH,
+		.address = mr->ibmr.iova, .rights = IB_ACCESS_REMOTE_WRITE,
+	};
+
+	KUNIT_EXPECT_EQ(test, mr->extent_count, ARRAY_SIZE(parts) - 1);
+	memset(bench->memory, 0, PAGES * PAGE_SIZE);
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, roce_access_copy_to(&access, bench->bytes), 0);
+	access.length++;
+	KUNIT_EXPECT_EQ(test, roce_access_copy_to(&access, bench->bytes), -EACCES);
+	rcu_read_unlock();
+	expect_in_parts(test, bench->bytes);
+}
+
+static void every_byte_of_a_list_is_where_it_should_be(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_mr *mr = registered_list(test);
+	struct roce_access access = {
+		.pd = bench->pd, .key = mr->ibmr.rkey, .length = 1,
+		.rights = IB_ACCESS_REMOTE_WRITE,
+	};
+	u32 i;
+
+	memset(bench->memory, 0, PAGES * PAGE_SIZE);
+	rcu_read_lock();
+	for (i = GAPS_LENGTH; i--;) {
+		access.address = mr->ibmr.iova + i;
+		KUNIT_ASSERT_EQ(test, 0, roce_access_copy_to(&access,
+							     bench->bytes + i));
+	}
+	rcu_read_unlock();
+	expect_in_parts(test, bench->bytes);
+}
+
+static void as_much_of_a_list_is_mapped_as_there_is_room_for(struct kunit *test)
+{
+	struct roce_mr *mr = new_list_region(test, 2);
+	struct scatterlist sg[ARRAY_SIZE(parts)];
+	unsigned int offset = GAPS_SKIPPED;
+
+	make_list(test->priv, sg);
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_map_mr_sg(&mr->ibmr, sg, 5, &offset));
+	KUNIT_EXPECT_EQ(test, roce_map_mr_sg(&mr->ibmr, &sg[1], 4, &offset), 2);
+	KUNIT_EXPECT_EQ(test, offset, 0);
+	KUNIT_EXPECT_EQ(test, mr->ibmr.iova, sg_dma_address(&sg[1]) + GAPS_SKIPPED);
+	KUNIT_EXPECT_EQ(test, mr->ibmr.length, 100 - GAPS_SKIPPED + 3000);
+}
+
+static void as_many_pages_as_the_device_says_are_registered(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct ib_mr *ibmr = roce_alloc_mr(&bench->pd->ibpd, IB_MR_TYPE_MEM_REG,
+					   ROCE_MAX_FAST_PAGES);
+	struct roce_registration registration;
+	struct scatterlist *sg;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, free_region,
+							   ibmr));
+	sg = kvcalloc(ROCE_MAX_FAST_PAGES, sizeof(*sg), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sg);
+	sg_init_table(sg, ROCE_MAX_FAST_PAGES);
+	for (i = 0; i < ROCE_MAX_FAST_PAGES; i++) {
+		sg_dma_address(&sg[i]) = (uintptr_t)bench->memory +
+					 i % 2 * 2 * PAGE_SIZE;
+		sg_dma_len(&sg[i]) = PAGE_SIZE;
+	}
+	ibmr->page_size = PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, ROCE_MAX_FAST_PAGES,
+			roce_map_mr_sg(ibmr, sg, ROCE_MAX_FAST_PAGES, NULL));
+	kvfree(sg);
+	registration = registration_of(to_roce_mr(ibmr), ALL);
+	KUNIT_EXPECT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_TRUE(test, key_allows(bench->pd, ibmr->rkey,
+					   ibmr->iova + ibmr->length - 1, 1, 0));
 }
 
 static struct kunit_case mr_cases[] = {
@@ -625,6 +805,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(copies_reach_the_right_bytes),
 	KUNIT_CASE(what_is_sent_of_it_is_what_is_there),
 	KUNIT_CASE(received_bytes_are_placed_across_pages),
+	KUNIT_CASE(the_latest_key_stands_for_no_other_one),
 	KUNIT_CASE(a_dma_region_is_all_of_the_kernels_memory),
 	KUNIT_CASE(a_fast_region_is_invalid_until_it_is_registered),
 	KUNIT_CASE(a_fast_region_reaches_its_pages_in_their_order),
@@ -637,6 +818,10 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_peer_invalidates_only_what_is_open_to_peers),
 	KUNIT_CASE(only_fast_regions_are_invalidated),
 	KUNIT_CASE(other_types_of_regions_are_refused),
+	KUNIT_CASE(a_list_with_gaps_is_one_region),
+	KUNIT_CASE(every_byte_of_a_list_is_where_it_should_be),
+	KUNIT_CASE(as_much_of_a_list_is_mapped_as_there_is_room_for),
+	KUNIT_CASE(as_many_pages_as_the_device_says_are_registered),
 	{}
 };
 

@@ -22,18 +22,6 @@ static const struct way {
 	{ "WRITE with immediate", IB_WR_RDMA_WRITE_WITH_IMM },
 };
 
-static bool has_receive(enum ib_wr_opcode opcode)
-{
-	return opcode == IB_WR_SEND || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-}
-
-static u64 seen(const struct wire_end *end, enum roce_counter counter)
-{
-	return fixture_counter(end->dev, counter);
-}
-
-#define SEEN(end, name) seen((end), ROCE_COUNTER_##name)
-
 /* Both directions of a READ are seen from who asks: end 0. */
 static void prepare(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
 {
@@ -43,7 +31,7 @@ static void prepare(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
 	wire_forget(wire);
 	fixture_fill(from->memory, SIZE, seed);
 	memset(to->memory + TARGET, 0, SIZE);
-	if (has_receive(opcode))
+	if (wire_has_receive(opcode))
 		wire_receive(to, 100 + seed, TARGET, SIZE);
 }
 
@@ -66,7 +54,7 @@ static void finish(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
 	struct ib_wc wc;
 
 	wire_expect(wire, wire->ends[0].send_cq, seed, IB_WC_SUCCESS);
-	if (has_receive(opcode))
+	if (wire_has_receive(opcode))
 		wire_expect(wire, to->recv_cq, 100 + seed, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, memcmp(from->memory, to->memory + TARGET, SIZE), 0);
 	KUNIT_EXPECT_EQ(test, roce_poll_cq(&to->recv_cq->ibcq, 1, &wc), 0);
@@ -209,6 +197,50 @@ static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
 		finish(wire, IB_WR_RDMA_WRITE, i);
 	}
 	KUNIT_EXPECT_EQ(test, *window, whole);
+}
+
+/* A window arrives in a round trip of so many milliseconds. */
+static void measure(struct wire *wire, u32 ms)
+{
+	struct roce_qp *qp = wire->ends[0].qp;
+
+	roce_retransmit_measured(qp, ms * NSEC_PER_MSEC, qp->requester.window);
+	qp->requester.window_psn = qp->requester.unacked_psn;
+	roce_retransmit_progressed(qp);
+}
+
+static void a_far_peer_is_kept_busy(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct roce_qp *qp = wire->ends[0].qp;
+	const u32 *window = &qp->requester.window;
+	u32 i;
+
+	measure(wire, 20);
+	KUNIT_EXPECT_EQ(test, *window, 512);
+	measure(wire, 20);
+	KUNIT_EXPECT_EQ(test, *window, 1024);
+	for (i = 0; i < 10; i++)
+		measure(wire, 20);
+	KUNIT_EXPECT_EQ(test, *window, 8192);
+	qp->mtu = 4096;
+	roce_retransmit_start(qp);
+	for (i = 0; i < 10; i++)
+		measure(wire, 20);
+	KUNIT_EXPECT_EQ(test, *window * qp->mtu, SZ_8M);
+}
+
+/* The round trip is longer than the way: more would only wait in queues. */
+static void full_queues_do_not_widen_the_window(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	const u32 *window = &wire->ends[0].qp->requester.window;
+	u32 i;
+
+	measure(wire, 20);
+	for (i = 0; i < 10; i++)
+		measure(wire, 40);
+	KUNIT_EXPECT_EQ(test, *window, 512);
 }
 
 static void there_is_one_nak_for_a_gap(struct kunit *test)
@@ -450,7 +482,7 @@ static u32 rnr_naks(const struct wire *wire)
 
 static bool wait_for_rnr_naks(struct wire *wire, u32 count)
 {
-	unsigned long end = jiffies + 5 * HZ;
+	unsigned long end = jiffies + PATIENCE;
 
 	while (rnr_naks(wire) < count && time_before(jiffies, end)) {
 		wire_run(wire);
@@ -464,7 +496,7 @@ static void an_unready_receiver_is_waited_for(struct kunit *test)
 	const struct way *way = test->param_value;
 	struct wire *wire = new_unready_wire(test, 7, 20);
 
-	if (!has_receive(way->opcode))
+	if (!wire_has_receive(way->opcode))
 		kunit_skip(test, "needs no receive");
 	wire_forget(wire);
 	fixture_fill(wire->ends[0].memory, SIZE, 1);
@@ -477,6 +509,16 @@ static void an_unready_receiver_is_waited_for(struct kunit *test)
 	finish(wire, way->opcode, 1);
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], rnr_nak_retry_err), 2);
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], out_of_buffer), 2);
+}
+
+/* Of one packet */
+static void post_short(struct wire *wire, u64 wr_id)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_SEND, .wr_id = wr_id, .length = 8,
+	};
+
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
 }
 
 static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
@@ -547,7 +589,176 @@ static void an_rnr_delay_is_no_timeout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
 }
 
+/* There is no timeout, so only a NAK can bring back what is lost. */
+static void the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	int i;
+
+	wire_forget(wire);
+	/* Three packets, and the first of them when it is sent again */
+	wire_fault(a, 3, WIRE_DROP);
+	for (i = 1; i <= 3; i++)
+		post_short(wire, i);
+	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
+	for (i = 1; i <= 3; i++)
+		wire_receive(b, 100 + i, TARGET, SIZE);
+	for (i = 1; i <= 3; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+}
+
+static void a_packet_that_was_alone_may_be_lost_after_an_rnr_delay(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_forget(wire);
+	wire_fault(a, 1, WIRE_DROP);
+	post_short(wire, 1);
+	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
+	post_short(wire, 2);
+	wire_receive(b, 101, TARGET, SIZE);
+	wire_receive(b, 102, TARGET, SIZE);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+}
+
+/* A responder may answer each packet behind the one that it has no receive for. */
+static void a_sequence_nak_does_not_shorten_an_rnr_delay(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 28);	/* 163.84 ms */
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet nak = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.psn = a->qp->attr.sq_psn,
+		.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR,
+	};
+
+	wire_forget(wire);
+	post_short(wire, 1);
+	post_short(wire, 2);
+	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
+	KUNIT_ASSERT_EQ(test, wire_inject(b, &nak, NULL), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->sent, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, rcvd_seq_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 0);
+}
+
 /* --- When it cannot be put right --- */
+
+/**
+ * struct malformation - what makes a request malformed
+ * @name: of the case
+ * @opcode: that the BTH has instead, 0 for the right one
+ * @pad: that the BTH has instead
+ * @cut: bytes that are missing at the end
+ * @counter: counts it
+ */
+struct malformation {
+	const char *name;
+	u8 opcode;
+	u8 pad;
+	u32 cut;
+	enum roce_counter counter;
+};
+
+static const struct malformation malformations[] = {
+	{ "a reserved opcode", .opcode = ROCE_SERVICE_RC | 0x15,
+	  .counter = ROCE_COUNTER_rx_dropped_opcode },
+	{ "the last opcode of RC", .opcode = ROCE_SERVICE_RC | 0x1f,
+	  .counter = ROCE_COUNTER_rx_dropped_opcode },
+	{ "an odd length", .cut = 1, .counter = ROCE_COUNTER_rx_dropped_length },
+	{ "a wrong pad", .cut = 1, .pad = 3,
+	  .counter = ROCE_COUNTER_rx_dropped_length },
+	{ "no room for all headers", .opcode = ROCE_SERVICE_RC | ROCE_FETCH_ADD,
+	  .counter = ROCE_COUNTER_rx_dropped_length },
+};
+
+static void describe_malformation(const struct malformation *malformation,
+				  char *name)
+{
+	strscpy(name, malformation->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(malformation, malformations, describe_malformation);
+
+/* With an ICRC that is right, unless @icrc is to be wrong, too */
+static void malform(struct sk_buff *skb, const struct malformation *how, bool icrc)
+{
+	u8 *bth = skb_transport_header(skb) + sizeof(struct udphdr);
+
+	if (how->opcode)
+		bth[0] = how->opcode;
+	bth[1] |= how->pad << ROCE_BTH_PAD_SHIFT;
+	skb_trim(skb, skb->len - how->cut);
+	udp_hdr(skb)->len = htons(skb->len);
+	ip_hdr(skb)->tot_len = htons(skb->len + sizeof(struct iphdr));
+	fixture_seal(skb_network_header(skb),
+		     skb_tail_pointer(skb) - skb_network_header(skb));
+	if (!icrc)
+		skb_tail_pointer(skb)[-1] ^= 1;
+}
+
+/* IBA volume 1, 9.7.4.1.3 and 9.7.4.1.6 */
+static void a_malformed_request_is_refused(struct kunit *test)
+{
+	const struct malformation *how = test->param_value;
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_forget(wire);
+	post_short(wire, 1);
+	wire_start(wire);
+	malform(skb_peek_tail(&wire->queue), how, true);
+	wire_expect(wire, a->send_cq, 1, IB_WC_REM_INV_REQ_ERR);
+	KUNIT_EXPECT_EQ(test, wire_find(wire, 1, ROCE_ACKNOWLEDGE, 0)->syndrome,
+			ROCE_AETH_NAK | ROCE_NAK_INVALID_REQUEST);
+	KUNIT_EXPECT_EQ(test, b->qp->state, IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_QP_REQ_ERR, &b->events));
+	KUNIT_EXPECT_EQ(test, fixture_counter(b->dev, how->counter), 1);
+}
+
+/* One bit is enough to make an opcode a reserved one. */
+static void a_request_that_was_damaged_is_not_refused(struct kunit *test)
+{
+	const struct malformation *how = test->param_value;
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_forget(wire);
+	wire_receive(b, 101, TARGET, SIZE);
+	post_short(wire, 1);
+	wire_start(wire);
+	malform(skb_peek_tail(&wire->queue), how, false);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, b->qp->state, IB_QPS_RTS);
+}
+
+static void a_malformed_request_that_is_not_expected_is_dropped(struct kunit *test)
+{
+	const struct malformation *how = test->param_value;
+	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_forget(wire);
+	wire_receive(b, 101, TARGET, SIZE);
+	wire_receive(b, 102, TARGET, SIZE);
+	wire_fault(a, 0, WIRE_DROP);
+	post_short(wire, 1);
+	wire_start(wire);
+	post_short(wire, 2);
+	wire_start(wire);
+	malform(skb_peek_tail(&wire->queue), how, true);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, fixture_counter(b->dev, how->counter), 1);
+}
 
 static void retries_run_out_and_the_rest_is_flushed(struct kunit *test)
 {
@@ -613,7 +824,7 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 		.psn = roce_psn_add(a->qp->attr.sq_psn, PACKETS - 1),
 		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, .msn = 1,
 	};
-	unsigned long end = jiffies + 5 * HZ;
+	unsigned long end = jiffies + PATIENCE;
 	u64 timeouts;
 
 	prepare(wire, IB_WR_RDMA_WRITE, 1);
@@ -631,7 +842,7 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->qp->requester.stalls, 0);
 
 	timeouts = SEEN(a, local_ack_timeout_err);
-	msleep(400);
+	a->qp->requester.ack_deadline = jiffies;
 	wire_start(wire);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), timeouts);
 	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_RTS);
@@ -663,6 +874,7 @@ static void a_nak_that_waits_is_for_what_is_missing_when_it_leaves(struct kunit 
 
 /* --- Trains of READs --- */
 
+/* Posts all of them before the requester sends the first one. */
 static void post_reads(struct wire *wire, u32 reads, u32 length)
 {
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -681,16 +893,29 @@ static void post_reads(struct wire *wire, u32 reads, u32 length)
 	roce_engine_release(&a->qp->requester.engine);
 }
 
+/* Nothing arrives meanwhile. */
+static void wait_until_sent(struct wire *wire, u32 packets)
+{
+	struct wire_end *a = &wire->ends[0];
+	unsigned long end = jiffies + PATIENCE;
+
+	while (READ_ONCE(a->sent) < packets && time_before(jiffies, end)) {
+		wire_start(wire);
+		usleep_range(50, 100);
+	}
+	KUNIT_ASSERT_EQ(wire->test, READ_ONCE(a->sent), packets);
+}
+
 /* The responder has taken all of them before it answers the first one. */
 static void let_all_arrive(struct wire *wire, u32 reads)
 {
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	unsigned long end = jiffies + HZ;
+	struct wire_end *b = &wire->ends[1];
 
+	wait_until_sent(wire, reads);
 	roce_engine_claim(&b->qp->responder.engine);
 	do
 		wire_run(wire);
-	while (a->sent < reads && time_before(jiffies, end));
+	while (!skb_queue_empty_lockless(&wire->queue));
 	roce_engine_release(&b->qp->responder.engine);
 }
 
@@ -761,7 +986,7 @@ static void what_did_not_leave_of_repeated_reads_follows(struct kunit *test)
 
 	wire_fault(&wire->ends[1], 2, WIRE_DROP);
 	post_reads(wire, 3, SIZE);
-	KUNIT_EXPECT_EQ(test, a->sent, 3);
+	wait_until_sent(wire, 3);
 	a->room = 2;
 	finish_reads(wire, 3, SIZE);
 	KUNIT_EXPECT_EQ(test, a->sent, 2 * 3);
@@ -991,6 +1216,8 @@ static struct kunit_case recovery_cases[] = {
 			 way_gen_params),
 	KUNIT_CASE(a_repeated_write_writes_nothing),
 	KUNIT_CASE(a_loss_narrows_the_window_for_a_while),
+	KUNIT_CASE(a_far_peer_is_kept_busy),
+	KUNIT_CASE(full_queues_do_not_widen_the_window),
 	KUNIT_CASE(there_is_one_nak_for_a_gap),
 	KUNIT_CASE(sending_resumes_at_the_gap),
 	KUNIT_CASE(a_lost_nak_is_made_up_for_in_time),
@@ -1008,9 +1235,17 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
 	KUNIT_CASE(the_end_of_another_wait_does_not_end_that_of_an_rnr_nak),
+	KUNIT_CASE(the_first_packet_after_an_rnr_delay_may_be_lost),
+	KUNIT_CASE(a_packet_that_was_alone_may_be_lost_after_an_rnr_delay),
+	KUNIT_CASE(a_sequence_nak_does_not_shorten_an_rnr_delay),
 	KUNIT_CASE(rnr_naks_run_out),
 	KUNIT_CASE(seven_retries_are_for_ever),
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),
+	KUNIT_CASE_PARAM(a_malformed_request_is_refused, malformation_gen_params),
+	KUNIT_CASE_PARAM(a_request_that_was_damaged_is_not_refused,
+			 malformation_gen_params),
+	KUNIT_CASE_PARAM(a_malformed_request_that_is_not_expected_is_dropped,
+			 malformation_gen_params),
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_gets_full_amid_a_train_is_waited_for),

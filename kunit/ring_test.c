@@ -50,17 +50,24 @@ static u32 *ours(struct roce_ring *ring)
 
 static void it_holds_at_least_what_was_asked_for(struct kunit *test)
 {
-	static const u32 wanted[] = { 1, 2, 3, 4, 7, 8, 100 };
-	static const u32 given[] = { 1, 3, 3, 7, 7, 15, 127 };
-	int i;
+	static const u32 wanted[] = { 1, 2, 3, 4, 6, 7, 8, 100 };
+	static const u32 elements[2][ARRAY_SIZE(wanted)] = {
+		{ 2, 4, 4, 8, 8, 8, 16, 128 }, { 4, 4, 8, 8, 8, 16, 16, 128 },
+	};
+	int side, i;
 
-	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
-		struct roce_ring *ring = make_ring(test, wanted[i], true);
+	for (side = 0; side < 2; side++) {
+		for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+			struct roce_ring *ring = make_ring(test, wanted[i], side);
+			u32 spare = side ? 2 : 1;
 
-		KUNIT_EXPECT_EQ(test, roce_ring_capacity(ring), given[i]);
-		KUNIT_EXPECT_EQ(test, ring->element_size, 64);
-		KUNIT_EXPECT_EQ(test, ring->buf->log2_elem_size, 6);
-		KUNIT_EXPECT_EQ(test, ring->buf->index_mask, given[i]);
+			KUNIT_EXPECT_EQ(test, roce_ring_capacity(ring),
+					elements[side][i] - spare);
+			KUNIT_EXPECT_EQ(test, ring->element_size, 64);
+			KUNIT_EXPECT_EQ(test, ring->buf->log2_elem_size, 6);
+			KUNIT_EXPECT_EQ(test, ring->buf->index_mask,
+					elements[side][i] - 1);
+		}
 	}
 }
 
@@ -74,7 +81,7 @@ static void more_than_32_bits_of_bytes_are_refused(struct kunit *test)
 
 static void the_layout_is_that_of_the_user_abi(struct kunit *test)
 {
-	struct roce_ring *ring = make_ring(test, 3, true);
+	struct roce_ring *ring = make_ring(test, 2, true);
 
 	KUNIT_EXPECT_EQ(test, offsetof(struct rxe_queue_buf, producer_index), 128);
 	KUNIT_EXPECT_EQ(test, offsetof(struct rxe_queue_buf, consumer_index), 256);
@@ -97,22 +104,60 @@ static void a_new_ring_is_empty(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, roce_ring_full(ring));
 }
 
-static void one_slot_stays_empty(struct kunit *test)
+static void a_full_ring_is_not_an_empty_one(struct kunit *test)
 {
-	struct roce_ring *ring = make_ring(test, 7, true);
+	struct roce_ring *ring = make_ring(test, 6, true);
 	int i, round;
 
 	for (round = 0; round < 3; round++) {
-		for (i = 0; i < 7; i++) {
-			KUNIT_EXPECT_FALSE(test, roce_ring_full(ring));
+		for (i = 0; i < 6; i++) {
+			KUNIT_EXPECT_EQ(test, roce_ring_unconsumed(ring), i);
 			roce_ring_advance(ring);
 			KUNIT_EXPECT_EQ(test, roce_ring_used(ring), i + 1);
 		}
-		KUNIT_EXPECT_TRUE(test, roce_ring_full(ring));
+		KUNIT_EXPECT_EQ(test, roce_ring_unconsumed(ring),
+				roce_ring_capacity(ring));
 		KUNIT_EXPECT_NE(test, *ours(ring), *peer(ring));
-		for (i = 0; i < 7; i++)
+		for (i = 0; i < 6; i++)
 			roce_ring_peer_advance(ring);
 		KUNIT_EXPECT_TRUE(test, roce_ring_empty(ring));
+		KUNIT_EXPECT_EQ(test, roce_ring_unconsumed(ring), 0);
+	}
+}
+
+/* librxe before rdma-core 55 is one element ahead after ibv_end_poll(). */
+static void a_consumer_that_is_ahead_of_us_is_put_back(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 6, true);
+	int used, i;
+
+	for (used = 0; used <= 6; used++) {
+		for (i = 0; i < used; i++) {
+			KUNIT_EXPECT_LT(test, roce_ring_unconsumed(ring), 6);
+			roce_ring_advance(ring);
+		}
+		for (i = 0; i < used + 1; i++)
+			roce_ring_peer_advance(ring);
+		KUNIT_EXPECT_EQ(test, roce_ring_unconsumed(ring), 0);
+		KUNIT_EXPECT_EQ(test, *peer(ring), *ours(ring));
+	}
+}
+
+static void a_consumer_that_is_not_ahead_of_us_is_left_alone(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 6, true);
+	int round, used, i;
+
+	for (round = 0; round < 3; round++) {
+		for (used = 0; used < 6; used++)
+			roce_ring_advance(ring);
+		for (i = 0; i < 6; i++) {
+			u32 before = *peer(ring);
+
+			KUNIT_EXPECT_EQ(test, roce_ring_unconsumed(ring), 6 - i);
+			KUNIT_EXPECT_EQ(test, *peer(ring), before);
+			roce_ring_peer_advance(ring);
+		}
 	}
 }
 
@@ -153,7 +198,8 @@ static void check_index(struct kunit *test, struct roce_ring *ring, u32 index)
 	used = roce_ring_used(ring);
 	KUNIT_EXPECT_LE(test, used, 7);
 	KUNIT_EXPECT_EQ(test, roce_ring_empty(ring), used == 0);
-	KUNIT_EXPECT_EQ(test, roce_ring_full(ring), used == 7);
+	KUNIT_EXPECT_EQ(test, roce_ring_full(ring),
+			used >= roce_ring_capacity(ring));
 	KUNIT_EXPECT_EQ(test, roce_ring_peer_index(ring), index & 7);
 	KUNIT_EXPECT_TRUE(test, is_inside(ring, roce_ring_element(ring, used)));
 }
@@ -163,11 +209,15 @@ static void any_index_of_the_other_side_is_survived(struct kunit *test)
 	int side, place, i;
 
 	for (side = 0; side < 2; side++) {
-		struct roce_ring *ring = make_ring(test, 7, side);
+		struct roce_ring *ring = make_ring(test, 6, side);
 
 		for (place = 0; place < 8; place++) {
-			for (i = 0; i < ARRAY_SIZE(hostile); i++)
+			for (i = 0; i < ARRAY_SIZE(hostile); i++) {
 				check_index(test, ring, hostile[i]);
+				if (side)
+					KUNIT_EXPECT_LE(test, roce_ring_unconsumed(ring),
+							place);
+			}
 			roce_ring_advance(ring);
 		}
 	}
@@ -190,7 +240,7 @@ static void our_index_is_never_read_back(struct kunit *test)
 	int side, i;
 
 	for (side = 0; side < 2; side++) {
-		struct roce_ring *ring = make_ring(test, 7, side);
+		struct roce_ring *ring = make_ring(test, 6, side);
 
 		for (i = 0; i < ARRAY_SIZE(hostile); i++) {
 			u32 used = roce_ring_used(ring);
@@ -248,6 +298,7 @@ static struct roce_ring *make_used_ring(struct kunit *test, u32 capacity,
 	u32 begin = ring->mask - used / 2, i;
 
 	ring->index = produced_here ? (begin + used) & ring->mask : begin;
+	ring->consumed = begin;
 	*ours(ring) = ring->index;
 	*peer(ring) = produced_here ? begin : (begin + used) & ring->mask;
 	for (i = 0; i < used; i++)
@@ -300,9 +351,9 @@ static void a_ring_that_is_too_small_replaces_none(struct kunit *test)
 {
 	struct roce_ring *to = make_ring(test, 255, true), *from;
 
-	from = make_used_ring(test, 1023, true, 256);
+	from = make_used_ring(test, 1023, true, roce_ring_capacity(to) + 1);
 	KUNIT_EXPECT_EQ(test, roce_ring_replace(from, to, &ring_lock), -EINVAL);
-	KUNIT_EXPECT_EQ(test, roce_ring_used(from), 256);
+	KUNIT_EXPECT_EQ(test, roce_ring_used(from), roce_ring_capacity(to) + 1);
 }
 
 static void an_index_that_changes_all_the_time_is_survived(struct kunit *test)
@@ -331,7 +382,9 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(more_than_32_bits_of_bytes_are_refused),
 	KUNIT_CASE(the_layout_is_that_of_the_user_abi),
 	KUNIT_CASE(a_new_ring_is_empty),
-	KUNIT_CASE(one_slot_stays_empty),
+	KUNIT_CASE(a_full_ring_is_not_an_empty_one),
+	KUNIT_CASE(a_consumer_that_is_ahead_of_us_is_put_back),
+	KUNIT_CASE(a_consumer_that_is_not_ahead_of_us_is_left_alone),
 	KUNIT_CASE(elements_come_out_in_order),
 	KUNIT_CASE(any_index_of_the_other_side_is_survived),
 	KUNIT_CASE(any_distance_ahead_stays_inside),

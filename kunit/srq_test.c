@@ -244,7 +244,7 @@ static void a_hostile_ring_yields_at_most_what_it_holds(struct kunit *test)
 }
 
 #define FETCHERS	2
-#define FETCHES		4000
+#define FETCHES		1000
 
 struct fetcher {
 	struct shared *shared;
@@ -293,7 +293,7 @@ static void each_receive_goes_to_one_taker(struct kunit *test)
 	for (i = 0; i < FETCHES; i++) {
 		while (post(shared->srq, i, 1) == -ENOMEM)
 			cond_resched();
-		if (i % 1000 == 500)
+		if (i % 250 == 125)
 			KUNIT_EXPECT_EQ(test, 0, modify(shared, IB_SRQ_MAX_WR,
 							capacity(shared) + 1, 0));
 	}
@@ -339,7 +339,7 @@ static void set_state(struct roce_qp *qp, enum ib_qp_state state)
 		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS;
 	KUNIT_ASSERT_EQ(kunit_get_current_test(), 0,
 			roce_modify_qp(&qp->ibqp, &attr, mask, NULL));
-	roce_bh_flush(&qp->responder.engine.continuation);
+	fixture_flush_engine(&qp->responder.engine);
 }
 
 static void an_error_flushes_only_what_the_qp_has_taken(struct kunit *test)

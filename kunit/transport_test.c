@@ -4,6 +4,7 @@
  * what is sent arrives, at the right place, once, and says so on both sides.
  */
 #include "wire_fake.h"
+#include "xmit.h"
 
 #define MTU	256
 #define TARGET	(128 * 1024)	/* offset of where data goes, in either memory */
@@ -351,7 +352,7 @@ static void short_messages_do_not_wait_for_long(struct kunit *test)
 {
 	struct wire *wire = new_wire_for_trains(test);
 	struct wire_end *a = &wire->ends[0];
-	unsigned long end = jiffies + HZ;
+	unsigned long end = jiffies + PATIENCE;
 
 	post_short_one_by_one(wire, 30);
 	while (a->sent < 30 && time_before(jiffies, end))
@@ -540,6 +541,41 @@ static void the_first_packet_is_reported(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_COMM_EST, &b->events));
 }
 
+static int build_nothing(struct roce_qp *qp, struct roce_train *train)
+{
+	return (uintptr_t)qp->ibqp.qp_context;
+}
+
+/* The halves wait for memory, and for their turn. What else fails has failed. */
+static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
+{
+	static const int errors[][2] = {
+		{ -ENOMEM, -ENOMEM }, { -EACCES, -EACCES }, { -EFAULT, -EACCES },
+		{ -EBUSY, -EACCES }, { -EAGAIN, -EACCES },
+	};
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct roce_xmit xmit = {
+			.half = ROCE_REQUESTER, .engine = &a->qp->requester.engine,
+			.av = &a->qp->av, .build = build_nothing,
+		};
+
+		a->qp->ibqp.qp_context = (void *)(uintptr_t)errors[i][0];
+		local_bh_disable();
+		rcu_read_lock();
+		KUNIT_EXPECT_EQ(test, roce_xmit(a->qp, &xmit), errors[i][1]);
+		rcu_read_unlock();
+		local_bh_enable();
+		KUNIT_EXPECT_FALSE(test, xmit.built);
+	}
+	a->qp->ibqp.qp_context = a;
+	KUNIT_EXPECT_EQ(test, a->sent, 0);
+}
+
 static void describe_way(const struct way *way, char *description)
 {
 	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
@@ -565,6 +601,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(an_unsignaled_request_makes_no_completion),
 	KUNIT_CASE(both_directions_work_at_once),
 	KUNIT_CASE(the_first_packet_is_reported),
+	KUNIT_CASE(a_train_that_cannot_be_built_is_not_sent),
 	{}
 };
 

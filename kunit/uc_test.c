@@ -159,10 +159,11 @@ static void a_message_that_breaks_off_is_forgotten(struct kunit *test)
 		.psn = 0xffffff,
 	};
 	struct wire *wire = new_wire(test);
-	u8 bytes[MTU];
+	u8 *bytes = kunit_kmalloc(test, MTU, GFP_KERNEL);
 	struct ib_wc wc;
 
-	fixture_fill(bytes, sizeof(bytes), 1);
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	fixture_fill(bytes, MTU, 1);
 	wire_receive(&wire->ends[1], 10, PLACE(0), SIZE);
 	KUNIT_ASSERT_EQ(test, wire_inject(&wire->ends[0], &first, bytes), 0);
 	KUNIT_ASSERT_EQ(test, wire_inject(&wire->ends[0], &only, bytes), 0);
@@ -274,6 +275,69 @@ static void a_netdev_that_refuses_for_ever_loses_what_is_sent(struct kunit *test
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 0);
 	KUNIT_EXPECT_GE(test, fixture_count(wire->ends[0].dev,
 					    tx_dropped_queue_full), 1);
+}
+
+/* What the requester does at one time; its engine is claimed. */
+static u32 completions_of_one_step(struct wire_end *end)
+{
+	struct roce_engine *engine = &end->qp->requester.engine;
+	struct ib_wc wc;
+	u32 count = 0;
+
+	local_bh_disable();
+	rcu_read_lock();
+	engine->ops->advance(engine);
+	rcu_read_unlock();
+	local_bh_enable();
+	while (roce_poll_cq(&end->send_cq->ibcq, 1, &wc))
+		count++;
+	return count;
+}
+
+static void a_long_send_queue_is_flushed_in_pieces(struct kunit *test)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_SEND, .length = 8, .bad_lkey = true,
+	};
+	struct wire *wire = new_wire(test);
+	struct wire_end *a = &wire->ends[0];
+	u32 i, count = 0, most = 0, steps = 0;
+
+	roce_engine_claim(&a->qp->requester.engine);
+	for (i = 0; i < WIRE_QUEUE; i++)
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+	while (count < WIRE_QUEUE && steps++ < WIRE_QUEUE) {
+		u32 some = completions_of_one_step(a);
+
+		count += some;
+		most = max(most, some);
+	}
+	roce_engine_release(&a->qp->requester.engine);
+	KUNIT_EXPECT_EQ(test, count, WIRE_QUEUE);
+	KUNIT_EXPECT_LE(test, most, 64);
+}
+
+/* The program may have seen the error, and may want to go on. */
+static void a_send_queue_is_empty_when_it_works_again(struct kunit *test)
+{
+	struct wire_op op = {
+		.opcode = IB_WR_SEND, .length = 8, .bad_lkey = true,
+	};
+	struct wire *wire = new_wire(test);
+	struct wire_end *a = &wire->ends[0];
+	struct ib_wc wc;
+	u32 i, count;
+
+	roce_engine_claim(&a->qp->requester.engine);
+	for (i = 0; i < WIRE_QUEUE; i++)
+		KUNIT_EXPECT_EQ(test, wire_post(a, &op), 0);
+	count = completions_of_one_step(a);
+	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_SQE);
+	roce_requester_flush(a->qp);
+	while (roce_poll_cq(&a->send_cq->ibcq, 1, &wc))
+		count++;
+	roce_engine_release(&a->qp->requester.engine);
+	KUNIT_EXPECT_EQ(test, count, WIRE_QUEUE);
 }
 
 static void a_local_error_stops_the_send_queue_only(struct kunit *test)
@@ -392,6 +456,8 @@ static struct kunit_case uc_cases[] = {
 	KUNIT_CASE(packets_of_another_service_are_dropped),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_refuses_for_ever_loses_what_is_sent),
+	KUNIT_CASE(a_long_send_queue_is_flushed_in_pieces),
+	KUNIT_CASE(a_send_queue_is_empty_when_it_works_again),
 	KUNIT_CASE(a_local_error_stops_the_send_queue_only),
 	KUNIT_CASE(a_send_queue_goes_on_while_it_is_being_flushed),
 	KUNIT_CASE(messages_that_left_are_over_though_their_train_did_not),

@@ -5,10 +5,12 @@
 #include <net/inet_ecn.h>
 #include <net/net_namespace.h>
 
+#include "roce_wire.h"
+#include "section.h"
 #include "wire_fake.h"
 
-/* How long a test waits for what timers have to bring about */
-#define PATIENCE	(5 * HZ)
+/* Looks at a wire on which nothing happens, a millisecond apart, until it is idle */
+#define IDLE_ROUNDS	3
 
 static const u8 *bth_of(const struct sk_buff *skb)
 {
@@ -44,6 +46,7 @@ static void record(struct wire_end *from, const struct sk_buff *packet)
 		.from = from - wire->ends,
 		.opcode = bth[0],
 		.ack_request = bth[8] >> 7,
+		.sack = bth[8] & 0xf,
 		.psn = get_unaligned_be24(bth + 9),
 		.ecn = ecn_of(packet),
 	};
@@ -55,7 +58,84 @@ static void record(struct wire_end *from, const struct sk_buff *packet)
 		record->length = get_unaligned_be32(header + 12);
 }
 
-static enum wire_action action_for(const struct wire_end *from, u32 number)
+/* In softirq, unlike roce_counter_total(). No QP here has counters of its own. */
+static u64 counted_by(const struct roce_device *dev, enum roce_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(dev->counters, cpu)->value[counter]);
+	return sum;
+}
+
+/* Whoever goes back does not rely on what it was told before. */
+static void forget_if_gone_back(struct wire_end *end)
+{
+	u64 times = counted_by(end->dev, ROCE_COUNTER_completer_retry_err) +
+		    counted_by(end->dev, ROCE_COUNTER_rnr_nak_retry_err);
+
+	if (times == end->went_back)
+		return;
+	end->went_back = times;
+	bitmap_zero(end->known, WIRE_PSNS);
+}
+
+/* A READ or an atomic may have arrived, and its response may be lost. */
+static void judge(struct wire_end *from, const u8 *bth)
+{
+	u32 flags = roce_opcode_info(bth[0])->flags;
+
+	forget_if_gone_back(from);
+	if (flags & (ROCE_IS_SEND | ROCE_IS_WRITE) &&
+	    test_bit(get_unaligned_be24(bth + 9) % WIRE_PSNS, from->known))
+		from->in_vain++;
+}
+
+static bool is_whole(const struct sk_buff *skb)
+{
+	u32 length = skb_tail_pointer(skb) - skb_network_header(skb);
+	__le32 icrc = fixture_icrc(skb_network_header(skb), length);
+
+	return !memcmp(skb_tail_pointer(skb) - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
+}
+
+/* @skb: arrives at @to */
+static void learn(struct wire_end *to, const struct sk_buff *skb)
+{
+	const u8 *bth = bth_of(skb), *range = bth + sizeof(struct roce_bth) +
+						    sizeof(struct roce_seth);
+	u32 psn = get_unaligned_be24(bth + 9), n;
+
+	forget_if_gone_back(to);
+	if (bth[0] != ROCE_OPCODE_SACK || !is_whole(skb))
+		return;
+	/* What it expects has not arrived, whatever was said before. */
+	clear_bit(psn % WIRE_PSNS, to->known);
+	for (; range + 4 <= skb_tail_pointer(skb) - ROCE_ICRC_SIZE; range += 4)
+		for (n = get_unaligned_be16(range); n < get_unaligned_be16(range + 2); n++)
+			set_bit((psn + n) % WIRE_PSNS, to->known);
+}
+
+static bool happens(struct wire_weather *weather, u32 thousandths)
+{
+	return prandom_u32_state(&weather->random) % 1000 < thousandths;
+}
+
+static enum wire_action action_by_chance(struct wire_weather *weather)
+{
+	if (!weather->distance)
+		return WIRE_PASS;
+	if (happens(weather, weather->drop))
+		return WIRE_DROP;
+	if (happens(weather, weather->duplicate))
+		return WIRE_DUPLICATE;
+	if (happens(weather, weather->corrupt))
+		return WIRE_CORRUPT;
+	return happens(weather, weather->delay) ? WIRE_DELAY : WIRE_PASS;
+}
+
+static enum wire_action action_for(struct wire_end *from, u32 number)
 {
 	u32 i;
 
@@ -66,13 +146,40 @@ static enum wire_action action_for(const struct wire_end *from, u32 number)
 	for (i = 0; i < from->fault_count; i++)
 		if (from->faults[i].number == number)
 			return from->faults[i].action;
-	return WIRE_PASS;
+	return action_by_chance(&from->weather);
 }
 
 static void enqueue(struct wire *wire, struct sk_buff *skb)
 {
 	if (skb)
 		__skb_queue_tail(&wire->queue, skb);
+}
+
+/* Consumes the packet. */
+static void delay(struct wire_end *from, struct sk_buff *packet)
+{
+	struct wire_weather *weather = &from->weather;
+
+	if (!weather->distance) {
+		from->held = packet;
+		return;
+	}
+	packet->mark = from->sent +
+		       prandom_u32_state(&weather->random) % weather->distance;
+	__skb_queue_tail(&from->late, packet);
+}
+
+/* What is late arrives when enough packets have overtaken it. */
+static void let_late_ones_arrive(struct wire_end *from, bool all)
+{
+	struct sk_buff *packet, *next;
+
+	skb_queue_walk_safe(&from->late, packet, next) {
+		if (!all && packet->mark >= from->sent)
+			continue;
+		__skb_unlink(packet, &from->late);
+		enqueue(from->wire, packet);
+	}
 }
 
 /* Consumes the packet. */
@@ -83,12 +190,13 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 
 	from->held = NULL;
 	record(from, packet);
+	judge(from, bth_of(packet));
 	switch (action_for(from, from->sent++)) {
 	case WIRE_DROP:
 		kfree_skb(packet);
 		break;
 	case WIRE_DELAY:
-		from->held = packet;
+		delay(from, packet);
 		break;
 	case WIRE_DUPLICATE:
 		enqueue(wire, skb_copy(packet, GFP_ATOMIC));
@@ -107,6 +215,7 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 		break;
 	}
 	enqueue(wire, held);
+	let_late_ones_arrive(from, false);
 }
 
 static void carry_train(struct wire_end *from, struct sk_buff *train, u32 packets)
@@ -173,20 +282,34 @@ void wire_start(struct wire *wire)
 	local_bh_enable();
 }
 
+static struct wire_end *destination(struct wire *wire, const struct sk_buff *skb)
+{
+	u32 qpn = get_unaligned_be24(bth_of(skb) + 5);
+
+	return &wire->ends[qpn == wire->ends[1].qp->ibqp.qp_num];
+}
+
 static bool deliver(struct wire *wire)
 {
 	struct sk_buff *skb;
 
 	spin_lock_bh(&wire->lock);
+	if (skb_queue_empty(&wire->queue)) {
+		let_late_ones_arrive(&wire->ends[0], true);
+		let_late_ones_arrive(&wire->ends[1], true);
+	}
 	skb = __skb_dequeue(&wire->queue);
+	if (skb && !wire->whole_trains)
+		learn(destination(wire, skb), skb);
 	spin_unlock_bh(&wire->lock);
 	if (!skb)
 		return false;
 
+	skb->dev = init_net.loopback_dev;
 	local_bh_disable();
-	rcu_read_lock();
-	roce_receive(&init_net, skb);
-	rcu_read_unlock();
+	roce_section_enter();
+	roce_recv(&init_net, skb);
+	roce_section_leave();
 	local_bh_enable();
 	return true;
 }
@@ -206,6 +329,40 @@ void wire_run(struct wire *wire)
 	while (deliver(wire) && time_before(jiffies, end));
 }
 
+static u32 packets_sent(const struct wire *wire)
+{
+	return READ_ONCE(wire->ends[0].sent) + READ_ONCE(wire->ends[1].sent);
+}
+
+/* Nobody waits for anything but an answer. */
+static bool waits_for_answers_only(struct wire *wire)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct roce_qp *qp = wire->ends[i].qp;
+
+		if (hrtimer_active(&qp->requester.wait_timer) ||
+		    hrtimer_active(&qp->requester.probe_timer) ||
+		    hrtimer_active(&qp->requester.reorder.timer) ||
+		    hrtimer_active(&qp->responder.wait_timer) ||
+		    hrtimer_active(&qp->responder.reorder.timer))
+			return false;
+	}
+	return true;
+}
+
+/* The answers that are awaited are late now. */
+static void end_timeouts(struct wire *wire)
+{
+	int i;
+
+	local_bh_disable();
+	for (i = 0; i < 2; i++)
+		wire->ends[i].qp->requester.ack_deadline = jiffies;
+	local_bh_enable();
+}
+
 /**
  * wire_wait() - run, and wait for completions
  * @wire: the wire
@@ -213,15 +370,24 @@ void wire_run(struct wire *wire)
  * @wc: filled in
  * @count: how many to wait for
  *
+ * When nothing happens any more, the local ACK timeouts need not pass: they end.
+ *
  * Return: how many there were.
  */
 int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count)
 {
 	unsigned long end = jiffies + PATIENCE;
-	int got = 0;
+	u32 sent = packets_sent(wire);
+	int got = 0, idle = 0;
 
 	for (;;) {
 		wire_run(wire);
+		idle = sent == packets_sent(wire) ? idle + 1 : 0;
+		sent = packets_sent(wire);
+		if (idle >= IDLE_ROUNDS && waits_for_answers_only(wire)) {
+			end_timeouts(wire);
+			idle = 0;
+		}
 		got += roce_poll_cq(&cq->ibcq, count - got, wc + got);
 		if (got == count || time_after(jiffies, end))
 			return got;
@@ -411,11 +577,16 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 		const u8 *payload)
 {
+	static const struct roce_opcode_info reserved = {
+		.header_length = sizeof(struct roce_bth),
+	};
 	struct roce_packet full = *packet;
 	struct roce_train train;
 	int err;
 
 	full.info = roce_opcode_info(full.opcode);
+	if (!full.info->header_length)
+		full.info = &reserved;
 	if (!full.qpn)
 		full.qpn = end->peer->qp->ibqp.qp_num;
 	local_bh_disable();
@@ -453,6 +624,9 @@ static void make_end(struct kunit *test, struct wire_end *end,
 	end->memory = fixture_buffer(test, WIRE_MEMORY);
 	end->dev = fixture_device(test);
 	end->dev->send = take_train;
+	end->dev->reordering_us = setup->reordering_us;
+	end->dev->loss_recovery = setup->loss_recovery[end - end->wire->ends];
+	__skb_queue_head_init(&end->late);
 	end->gid = fixture_gid(test, end->dev, address);
 	end->pd = fixture_pd(test, end->dev);
 	end->mr = fixture_dma_mr(test, end->pd, setup->mr_access);
@@ -544,6 +718,8 @@ static void free_packets(void *context)
 	__skb_queue_purge(&wire->queue);
 	kfree_skb(wire->ends[0].held);
 	kfree_skb(wire->ends[1].held);
+	__skb_queue_purge(&wire->ends[0].late);
+	__skb_queue_purge(&wire->ends[1].late);
 }
 
 /** wire_defaults() - a connection without timeouts and with all rights */
@@ -553,6 +729,7 @@ struct wire_setup wire_defaults(void)
 		.type = IB_QPT_RC,
 		.mtu = IB_MTU_256,
 		.psn = { 0xfffffe, 0x7ffffe },
+		.loss_recovery = { ROCE_TOLERATE, ROCE_TOLERATE },
 		.retry_count = 7,
 		.rnr_retry = 7,
 		.rnr_timer = 1,

@@ -2,6 +2,8 @@
 #ifndef KUNIT_WIRE_FAKE_H
 #define KUNIT_WIRE_FAKE_H
 
+#include <linux/prandom.h>
+
 #include "fixture.h"
 
 /*
@@ -15,9 +17,13 @@
 #define WIRE_MEMORY	(256 * 1024)
 #define WIRE_FAULTS	8
 #define WIRE_LOG	4096
+#define WIRE_PSNS	65536		/* more than are ever in flight */
 #define WIRE_QUEUE	128		/* of requests, and of receives */
 #define WIRE_SGES	4
 #define WIRE_INLINE	64
+
+/* How long a test waits for what has to come */
+#define PATIENCE	(300 * HZ)
 
 enum wire_action {
 	WIRE_PASS,
@@ -39,10 +45,29 @@ struct wire_fault {
 };
 
 /**
+ * struct wire_weather - what happens to packets by chance, in thousandths of them
+ * @random: where chance comes from; seeded, so that a test can be repeated
+ * @drop: are lost
+ * @duplicate: come twice
+ * @corrupt: have one bit flipped
+ * @delay: are overtaken by others
+ * @distance: by so many at most; 0: there is no weather
+ */
+struct wire_weather {
+	struct rnd_state random;
+	u32 drop;
+	u32 duplicate;
+	u32 corrupt;
+	u32 delay;
+	u32 distance;
+};
+
+/**
  * struct wire_record - a packet that was sent, whatever became of it
  * @from: the end that sent it, 0 or 1
  * @opcode: of the BTH
  * @ack_request: of the BTH
+ * @sack: the bits of &enum roce_bth_sack
  * @psn: of the BTH
  * @syndrome: of the AETH, if it has one
  * @msn: likewise
@@ -53,6 +78,7 @@ struct wire_record {
 	u8 from;
 	u8 opcode;
 	bool ack_request;
+	u8 sack;
 	u32 psn;
 	u8 syndrome;
 	u32 msn;
@@ -74,6 +100,7 @@ struct wire_record {
  * @memory: WIRE_MEMORY bytes to send from and receive into
  * @faults: of the packets that it sends
  * @fault_count: how many
+ * @weather: what happens to the others
  * @cut: nothing that it sends arrives
  * @marked: all that it sends is marked, whole trains included
  * @refuse: so many trains are not even taken, as by a full qdisc
@@ -81,7 +108,11 @@ struct wire_record {
  * @sent: packets, since wire_forget()
  * @trains: that they were sent in
  * @events: bit mask of asynchronous events that were reported
+ * @known: PSNs that selective acknowledgments have told it of, by their lower bits
+ * @went_back: how often its device had gone back by then; then it knows nothing
+ * @in_vain: SENDs and WRITEs of it that were sent again, though it knew of them
  * @held: a packet that is being overtaken
+ * @late: more of them, with @sent when each arrives in its mark
  */
 struct wire_end {
 	struct wire *wire;
@@ -96,6 +127,7 @@ struct wire_end {
 	u8 *memory;
 	struct wire_fault faults[WIRE_FAULTS];
 	u32 fault_count;
+	struct wire_weather weather;
 	bool cut;
 	bool marked;
 	u32 refuse;
@@ -103,7 +135,11 @@ struct wire_end {
 	u32 sent;
 	u32 trains;
 	unsigned long events;
+	DECLARE_BITMAP(known, WIRE_PSNS);
+	u64 went_back;
+	u32 in_vain;
 	struct sk_buff *held;
+	struct sk_buff_head late;
 };
 
 /**
@@ -122,6 +158,8 @@ struct wire_end {
  * @mr_access: IB_ACCESS_* that the memory was registered with
  * @controlled: with congestion control, which slows down after a loss
  * @algorithm: instead of the devices' own, NULL for that
+ * @reordering_us: of the devices; 0: packets that come early are dropped
+ * @loss_recovery: of each end's device
  */
 struct wire_setup {
 	enum ib_qp_type type;
@@ -138,6 +176,8 @@ struct wire_setup {
 	int mr_access;
 	bool controlled;
 	const struct roce_cc_parameters *algorithm;
+	u32 reordering_us;
+	enum roce_loss_recovery loss_recovery[2];
 };
 
 /**
@@ -189,6 +229,15 @@ struct wire_op {
 };
 
 #define WIRE_IMMEDIATE	0x12345678
+
+/* What a counter of an end's device says; @name as in counter_list.h */
+#define SEEN(end, name) fixture_count((end)->dev, name)
+
+/** wire_has_receive() - whether a request uses a receive of the peer up */
+static inline bool wire_has_receive(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+}
 
 struct wire_setup wire_defaults(void);
 struct wire *wire_new(struct kunit *test, const struct wire_setup *setup);

@@ -75,13 +75,29 @@ static void all_other_opcodes_are_invalid(struct kunit *test)
 	int opcode, invalid = 0;
 
 	for (opcode = 0; opcode < 256; opcode++) {
-		if (iba_opcode(opcode))
+		if (iba_opcode(opcode) || opcode == ROCE_OPCODE_SACK)
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, roce_opcode_info(opcode)->flags, 0,
 				    "opcode 0x%02x", opcode);
 		invalid++;
 	}
-	KUNIT_EXPECT_EQ(test, invalid, 256 - 25 - 12 - 2 - 1);
+	KUNIT_EXPECT_EQ(test, invalid, 256 - 25 - 12 - 2 - 1 - 1);
+}
+
+/* What Documentation/reliability.md says, for others to implement */
+static void what_is_ours_is_as_documented(struct kunit *test)
+{
+	const struct roce_opcode_info *info = roce_opcode_info(0xe1);
+
+	KUNIT_EXPECT_EQ(test, ROCE_OPCODE_SACK, 0xe1);
+	KUNIT_EXPECT_TRUE(test, info->flags & ROCE_IS_RESPONSE);
+	KUNIT_EXPECT_EQ(test, info->header_length, BTH_SIZE + 4);
+	KUNIT_EXPECT_EQ(test, offsetof(struct roce_seth, version), 0);
+	KUNIT_EXPECT_EQ(test, offsetof(struct roce_seth, lost), 2);
+	KUNIT_EXPECT_EQ(test, sizeof(struct roce_sack_range), 4);
+	KUNIT_EXPECT_EQ(test, ROCE_BTH_SACK_MASK, 0xf << ROCE_BTH_SACK_SHIFT);
+	KUNIT_EXPECT_EQ(test, ROCE_BTH_SACK_MASK &
+			(ROCE_BTH_ACK_REQUEST | ROCE_BTH_LOW_24), 0);
 }
 
 static void no_chain_of_headers_is_longer_than_the_longest(struct kunit *test)
@@ -99,6 +115,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(bits_of_the_bth_are_where_the_iba_puts_them),
 	KUNIT_CASE(every_opcode_is_what_the_iba_says),
 	KUNIT_CASE(all_other_opcodes_are_invalid),
+	KUNIT_CASE(what_is_ours_is_as_documented),
 	KUNIT_CASE(no_chain_of_headers_is_longer_than_the_longest),
 	{}
 };

@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets that overtake others are kept until their time comes, and lost ones are
+ * told from late ones. Whatever the network does, every byte arrives, requests are
+ * executed in their order and once, and each completes once.
+ */
+#include "wire_fake.h"
+
+#define MTU		256
+#define PACKETS		5
+#define SIZE		((PACKETS - 1) * MTU + 77)
+#define TARGET		(128 * 1024)
+#define TIMEOUT		15	/* 134 ms, which the wire does not let pass */
+#define RNR_246_MS	29	/* a code of the AETH: 245.76 ms */
+#define STORM_TIMEOUT	18	/* 1.1 s: a slow machine sends all again in that */
+
+static struct roce_reorder *of_responder(struct wire *wire)
+{
+	return &wire->ends[1].qp->responder.reorder;
+}
+
+static void set_wait(struct wire *wire, u64 nanoseconds)
+{
+	wire->ends[0].qp->requester.reorder.wait = nanoseconds;
+	wire->ends[1].qp->responder.reorder.wait = nanoseconds;
+}
+
+/* Nothing is late on a slow machine. */
+static struct wire *new_wire(struct kunit *test, u8 timeout)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.timeout = timeout;
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	wire = wire_new(test, &setup);
+	set_wait(wire, NSEC_PER_SEC);
+	return wire;
+}
+
+static const struct way {
+	const char *name;
+	enum ib_wr_opcode opcode;
+} ways[] = {
+	{ "SEND", IB_WR_SEND },
+	{ "WRITE", IB_WR_RDMA_WRITE },
+	{ "WRITE with immediate", IB_WR_RDMA_WRITE_WITH_IMM },
+	{ "READ", IB_WR_RDMA_READ },
+};
+
+/* The end that sends the payload; end 0 posts. */
+static struct wire_end *sender(struct wire *wire, enum ib_wr_opcode opcode)
+{
+	return &wire->ends[opcode == IB_WR_RDMA_READ];
+}
+
+static void post(struct wire *wire, enum ib_wr_opcode opcode)
+{
+	struct wire_end *from = sender(wire, opcode), *to = from->peer;
+	struct wire_op op = {
+		.opcode = opcode, .wr_id = 1, .length = SIZE, .remote = TARGET,
+	};
+
+	fixture_fill(from->memory, SIZE, 1);
+	memset(to->memory + TARGET, 0, SIZE);
+	if (wire_has_receive(opcode))
+		wire_receive(to, 101, TARGET, SIZE);
+	if (opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+static void finish(struct wire *wire, enum ib_wr_opcode opcode)
+{
+	struct wire_end *from = sender(wire, opcode), *to = from->peer;
+
+	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
+	if (wire_has_receive(opcode))
+		wire_expect(wire, to->recv_cq, 101, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(wire->test, 0,
+			memcmp(from->memory, to->memory + TARGET, SIZE));
+}
+
+/* Packets from @from on, of a message that goes nowhere */
+static void come_early(struct wire *wire, u32 from, u32 count)
+{
+	struct wire_end *a = &wire->ends[0];
+	struct roce_packet packet = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_MIDDLE, .payload = MTU,
+	};
+
+	while (count--) {
+		packet.psn = roce_psn_add(a->qp->attr.sq_psn, from++);
+		KUNIT_ASSERT_EQ(wire->test, wire_inject(a, &packet, a->memory), 0);
+		wire_run(wire);
+	}
+}
+
+/* --- What is late --- */
+
+static void what_is_overtaken_is_not_sent_again(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *from = sender(wire, way->opcode);
+	u32 i;
+
+	for (i = 0; i < PACKETS - 1; i++) {
+		wire_forget(wire);
+		wire_fault(from, i, WIRE_DELAY);
+		post(wire, way->opcode);
+		finish(wire, way->opcode);
+		KUNIT_EXPECT_EQ(test, from->sent, PACKETS);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(from->peer, reorder_kept), PACKETS - 1);
+	KUNIT_EXPECT_EQ(test, SEEN(from->peer, reorder_late), PACKETS - 1);
+	KUNIT_EXPECT_EQ(test, SEEN(from, retransmitted_packets), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], implied_nak_seq_err), 0);
+}
+
+/* A READ is answered late, and the acknowledgment for the WRITE behind it comes first. */
+static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .wr_id = 2, .length = 100,
+		.local = 64 * 1024, .remote = 64 * 1024,
+	};
+
+	wire_fault(b, PACKETS - 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_READ);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	finish(wire, IB_WR_RDMA_READ);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(a, reorder_kept), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, implied_nak_seq_err), 0);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 1);
+}
+
+static void a_device_with_no_patience_drops_what_comes_early(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+
+	wire_fault(&wire->ends[0], 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], reorder_kept), 0);
+	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], out_of_seq_request), 1);
+	KUNIT_EXPECT_GT(test, wire->ends[0].sent, PACKETS);
+}
+
+/* A train that was kept is counted as any other: each packet once. */
+static void a_kept_packet_is_counted_once(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+
+	wire_fault(&wire->ends[0], 0, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rx_packets), PACKETS);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), 1);
+}
+
+/* --- What is lost --- */
+
+static void three_overtakers_tell_of_a_loss(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_fault(a, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_late), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+}
+
+static void fewer_overtakers_tell_of_it_in_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	set_wait(wire, NSEC_PER_MSEC);
+	wire_fault(a, PACKETS - 2, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+}
+
+static void a_lost_response_is_noticed_in_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+
+	set_wait(wire, NSEC_PER_MSEC);
+	wire_fault(&wire->ends[1], PACKETS - 2, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 1);
+}
+
+static void a_lost_response_is_asked_for_alone(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	const struct wire_record *again;
+
+	wire_fault(b, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	finish(wire, IB_WR_RDMA_READ);
+	again = wire_find(wire, 0, ROCE_READ_REQUEST, 1);
+	KUNIT_ASSERT_NOT_NULL(test, again);
+	KUNIT_EXPECT_EQ(test, again->psn, roce_psn_add(a->qp->attr.sq_psn, 1));
+	KUNIT_EXPECT_EQ(test, again->length, MTU);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 2);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
+}
+
+static void all_that_is_missing_is_asked_for_at_once(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_fault(b, 0, WIRE_DROP);
+	wire_fault(b, 2, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
+	KUNIT_EXPECT_EQ(test, a->trains, 2);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 2);
+}
+
+/* It was executed, and is not executed again. */
+static void a_lost_response_of_an_atomic_is_asked_for_alone(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u64 *counter = (u64 *)b->memory, i;
+
+	*counter = 0;
+	wire_fault(b, 0, WIRE_DROP);
+	for (i = 0; i < 4; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .wr_id = i,
+			.length = sizeof(u64), .compare_add = 1,
+			.local = i * sizeof(u64),
+		};
+
+		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, ((u64 *)a->memory)[i], i);
+	}
+	KUNIT_EXPECT_EQ(test, *counter, 4);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, 5);
+}
+
+/* Its request carries payload, unlike those of others that have a response. */
+static void a_lost_response_of_an_atomic_write_is_asked_for_alone(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a, *b;
+	struct wire *wire;
+	u64 i;
+
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	wire = wire_new(test, &setup);
+	set_wait(wire, NSEC_PER_SEC);
+	a = &wire->ends[0];
+	b = &wire->ends[1];
+	fixture_fill(a->memory, 4 * sizeof(u64), 1);
+	wire_fault(b, 0, WIRE_DROP);
+	for (i = 0; i < 4; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_ATOMIC_WRITE, .wr_id = i,
+			.length = sizeof(u64), .local = i * sizeof(u64),
+			.remote = i * sizeof(u64),
+		};
+
+		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	}
+	for (i = 0; i < 4; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory, 4 * sizeof(u64)), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, 5);
+}
+
+/* Nobody may acknowledge a READ: it is asked for again, and nothing turns in a circle. */
+static void an_acknowledgment_in_place_of_a_response_is_not_kept(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet ack = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.psn = a->qp->attr.sq_psn, .syndrome = ROCE_AETH_ACK,
+	};
+
+	/* The first response, behind the acknowledgment */
+	wire_fault(b, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(b, &ack, NULL), 0);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, SEEN(a, implied_nak_seq_err), 1);
+}
+
+/* What was kept arrives once more, since its sender goes back. */
+static void a_copy_of_what_was_kept_is_dropped(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+
+	come_early(wire, 10, 3);
+	come_early(wire, 10, 3);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept), 3);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 3);
+	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 3);
+}
+
+/* The rest of the READ is still to be sent when a part of it is asked for again. */
+static void a_part_that_is_asked_for_again_does_not_cancel_the_rest(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet part = {
+		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST,
+		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
+		.va = (uintptr_t)b->memory, .length = MTU,
+	};
+
+	b->room = 2;
+	post(wire, IB_WR_RDMA_READ);
+	while (!b->sent)
+		wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &part, NULL), 0);
+	finish(wire, IB_WR_RDMA_READ);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
+}
+
+/* The lost packet fills the gap, and what was kept is not needed again. */
+static void what_was_kept_behind_a_loss_is_executed(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_fault(a, 0, WIRE_DROP);
+	/* Of what is sent again only the lost packet arrives. */
+	wire_fault(a, PACKETS + 1, WIRE_DROP);
+	wire_fault(a, PACKETS + 2, WIRE_DROP);
+	wire_fault(a, PACKETS + 3, WIRE_DROP);
+	wire_fault(a, PACKETS + 4, WIRE_DROP);
+	post(wire, IB_WR_SEND);
+	finish(wire, IB_WR_SEND);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept), PACKETS - 1);
+	KUNIT_EXPECT_EQ(test, a->sent, 2 * PACKETS);
+}
+
+static void who_was_taken_for_lost_and_comes_is_given_more_time(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet late = {
+		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_FIRST, .payload = MTU,
+		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
+		.va = (uintptr_t)b->memory + TARGET, .length = SIZE,
+	};
+
+	wire_fault(a, 0, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_FALSE(test, of_responder(wire)->reorders);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &late, a->memory), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_not_lost), 1);
+	KUNIT_EXPECT_TRUE(test, of_responder(wire)->reorders);
+	/* And not once more for another copy */
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &late, a->memory), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_not_lost), 1);
+}
+
+static void losses_make_it_forget_that_packets_were_late(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	wire_fault(a, 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_TRUE(test, of_responder(wire)->reorders);
+	for (i = 0; of_responder(wire)->reorders && i < 100; i++) {
+		set_wait(wire, NSEC_PER_MSEC);
+		wire_forget(wire);
+		wire_fault(a, 1, WIRE_DROP);
+		post(wire, IB_WR_RDMA_WRITE);
+		finish(wire, IB_WR_RDMA_WRITE);
+	}
+	KUNIT_EXPECT_EQ(test, i, 16);
+}
+
+/* --- Memory --- */
+
+/* As if so many bytes were kept */
+static void take_room(struct wire *wire, u32 bytes)
+{
+	of_responder(wire)->bytes += bytes;
+	atomic_long_add(bytes, &wire->ends[1].dev->early_bytes);
+}
+
+static void memory_for_early_packets_is_bounded(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, TIMEOUT);
+	struct wire_end *b = &wire->ends[1];
+
+	take_room(wire, SZ_16M - SZ_64K);
+	come_early(wire, 1000, 100);
+	KUNIT_EXPECT_GT(test, SEEN(b, reorder_kept), 0);
+	KUNIT_EXPECT_GT(test, SEEN(b, reorder_no_room), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept) + SEEN(b, reorder_no_room), 100);
+	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, SZ_16M);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes),
+			of_responder(wire)->bytes);
+	/* It is go-back-N then. */
+	wire_forget(wire);
+	wire_fault(&wire->ends[0], 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+}
+
+static void a_device_has_a_bound_for_all_its_qps(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+
+	atomic_long_set(&b->dev->early_bytes, LONG_MAX / 2);
+	wire_fault(&wire->ends[0], 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept), 0);
+	KUNIT_EXPECT_GE(test, SEEN(b, reorder_no_room), 1);
+	atomic_long_set(&b->dev->early_bytes, 0);
+}
+
+/* Nobody fills the gap. */
+static void what_was_kept_is_not_kept_for_ever(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+
+	come_early(wire, 10, 3);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
+	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 3);
+	of_responder(wire)->lost_at -= 11 * NSEC_PER_SEC;
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
+}
+
+static const struct ending {
+	const char *name;
+	enum ib_qp_state state;
+} endings[] = {
+	{ "reset", IB_QPS_RESET },
+	{ "error", IB_QPS_ERR },
+};
+
+static void what_was_kept_goes_with_the_connection(struct kunit *test)
+{
+	const struct ending *ending = test->param_value;
+	struct wire *wire = new_wire(test, 0);
+	struct ib_qp_attr attr = { .qp_state = ending->state };
+	struct wire_end *b = &wire->ends[1];
+
+	come_early(wire, 10, 5);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&b->dev->early_bytes), 0);
+	wire_modify(b, &attr, IB_QP_STATE);
+	fixture_flush_engine(&b->qp->responder.engine);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
+	KUNIT_EXPECT_TRUE(test, roce_reorder_is_idle(of_responder(wire)));
+}
+
+/* All of it is sent again. */
+static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire_op op = {
+		.opcode = IB_WR_SEND, .wr_id = 1, .length = SIZE,
+	};
+	struct wire_end *a, *b;
+	struct wire *wire;
+
+	/* All of it is dropped before a slow machine sends it again. */
+	setup.rnr_timer = RNR_246_MS;
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	wire = wire_new(test, &setup);
+	set_wait(wire, NSEC_PER_SEC);
+	a = &wire->ends[0];
+	b = &wire->ends[1];
+	wire_fault(a, 0, WIRE_DELAY);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_GE(test, SEEN(b, send_rnr_err), 1);
+	KUNIT_EXPECT_TRUE(test, !of_responder(wire)->runs);
+	wire_receive(b, 101, TARGET, SIZE);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, b->recv_cq, 101, IB_WC_SUCCESS);
+}
+
+/* --- Everything at once --- */
+
+#define ROUNDS		40
+#define SLOT		2048
+#define COUNTER_AT	(WIRE_MEMORY - 64)
+
+static const struct storm {
+	const char *name;
+	u32 drop, duplicate, corrupt, delay, distance;
+	u32 reordering_us;
+} storms[] = {
+	{ "late", 0, 0, 0, 250, 20, ROCE_REORDERING_US },
+	{ "late and doubled", 0, 100, 0, 250, 20, ROCE_REORDERING_US },
+	{ "lost", 50, 0, 0, 0, 1, ROCE_REORDERING_US },
+	{ "lost and late", 30, 0, 0, 100, 10, ROCE_REORDERING_US },
+	{ "all of it", 20, 50, 20, 100, 40, ROCE_REORDERING_US },
+	{ "all of it, and no patience", 20, 50, 20, 100, 40, 0 },
+	{ "all of it, and hardly any patience", 20, 50, 20, 100, 40, 1 },
+};
+
+static void begin_storm(struct wire *wire, const struct storm *storm)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		struct wire_weather *weather = &wire->ends[i].weather;
+
+		prandom_seed_state(&weather->random, 1 + i + (storm - storms));
+		weather->drop = storm->drop;
+		weather->duplicate = storm->duplicate;
+		weather->corrupt = storm->corrupt;
+		weather->delay = storm->delay;
+		weather->distance = storm->distance;
+	}
+}
+
+/* READs go to the upper half of end 0's memory, the others to that of end 1. */
+static void post_some(struct wire *wire, u32 round, struct rnd_state *random)
+{
+	static const enum ib_wr_opcode kinds[] = {
+		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
+		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct wire_op op = {
+		.opcode = kinds[round % ARRAY_SIZE(kinds)], .wr_id = round,
+		.length = 1 + prandom_u32_state(random) % (SLOT - 1),
+		.local = round * SLOT, .remote = TARGET + round * SLOT,
+	};
+
+	if (wire_has_receive(op.opcode))
+		wire_receive(&wire->ends[1], round, TARGET + round * SLOT, SLOT);
+	if (op.opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	if (op.opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+		op.length = sizeof(u64);
+		op.remote = COUNTER_AT;
+		op.compare_add = 1;
+	}
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+static void expect_slot(struct wire *wire, u32 round, struct rnd_state *random)
+{
+	u32 length = 1 + prandom_u32_state(random) % (SLOT - 1);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct kunit *test = wire->test;
+	u64 before;
+
+	switch (round % 5) {
+	case 3:
+		KUNIT_EXPECT_EQ(test, 0, memcmp(b->memory + round * SLOT,
+						a->memory + TARGET + round * SLOT,
+						length));
+		return;
+	case 4:
+		memcpy(&before, a->memory + round * SLOT, sizeof(before));
+		KUNIT_EXPECT_EQ(test, before, round / 5);
+		return;
+	default:
+		KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + round * SLOT,
+						b->memory + TARGET + round * SLOT,
+						length));
+	}
+}
+
+static void every_byte_arrives_in_order_and_once(struct kunit *test)
+{
+	const struct storm *storm = test->param_value;
+	struct wire_setup setup = wire_defaults();
+	struct rnd_state random;
+	struct wire_end *b;
+	struct wire *wire;
+	struct ib_wc wc;
+	u32 round;
+
+	setup.timeout = STORM_TIMEOUT;
+	setup.retry_count = 7;
+	setup.reordering_us = storm->reordering_us;
+	wire = wire_new(test, &setup);
+	b = &wire->ends[1];
+	fixture_fill(wire->ends[0].memory, TARGET, 1);
+	fixture_fill(b->memory, TARGET, 2);
+	memset(b->memory + COUNTER_AT, 0, sizeof(u64));
+	begin_storm(wire, storm);
+	prandom_seed_state(&random, 7);
+	for (round = 0; round < ROUNDS; round++)
+		post_some(wire, round, &random);
+
+	prandom_seed_state(&random, 7);
+	for (round = 0; round < ROUNDS; round++) {
+		wire_expect(wire, wire->ends[0].send_cq, round, IB_WC_SUCCESS);
+		expect_slot(wire, round, &random);
+	}
+	for (round = 0; round < ROUNDS; round++)
+		if (round % 5 == 0 || round % 5 == 2)
+			wire_expect(wire, b->recv_cq, round, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&b->recv_cq->ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, *(u64 *)(b->memory + COUNTER_AT), ROUNDS / 5);
+}
+
+static void describe_way(const struct way *way, char *description)
+{
+	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void describe_ending(const struct ending *ending, char *description)
+{
+	strscpy(description, ending->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void describe_storm(const struct storm *storm, char *description)
+{
+	strscpy(description, storm->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(way, ways, describe_way);
+KUNIT_ARRAY_PARAM(ending, endings, describe_ending);
+KUNIT_ARRAY_PARAM(storm, storms, describe_storm);
+
+static struct kunit_case reorder_cases[] = {
+	KUNIT_CASE_PARAM(what_is_overtaken_is_not_sent_again, way_gen_params),
+	KUNIT_CASE(an_acknowledgment_that_overtakes_a_response_is_kept),
+	KUNIT_CASE(a_device_with_no_patience_drops_what_comes_early),
+	KUNIT_CASE(a_kept_packet_is_counted_once),
+	KUNIT_CASE(three_overtakers_tell_of_a_loss),
+	KUNIT_CASE(fewer_overtakers_tell_of_it_in_time),
+	KUNIT_CASE(a_lost_response_is_noticed_in_time),
+	KUNIT_CASE(a_lost_response_is_asked_for_alone),
+	KUNIT_CASE(all_that_is_missing_is_asked_for_at_once),
+	KUNIT_CASE(a_lost_response_of_an_atomic_is_asked_for_alone),
+	KUNIT_CASE(a_lost_response_of_an_atomic_write_is_asked_for_alone),
+	KUNIT_CASE(an_acknowledgment_in_place_of_a_response_is_not_kept),
+	KUNIT_CASE(a_copy_of_what_was_kept_is_dropped),
+	KUNIT_CASE(a_part_that_is_asked_for_again_does_not_cancel_the_rest),
+	KUNIT_CASE(what_was_kept_behind_a_loss_is_executed),
+	KUNIT_CASE(who_was_taken_for_lost_and_comes_is_given_more_time),
+	KUNIT_CASE(losses_make_it_forget_that_packets_were_late),
+	KUNIT_CASE(memory_for_early_packets_is_bounded),
+	KUNIT_CASE(a_device_has_a_bound_for_all_its_qps),
+	KUNIT_CASE(what_was_kept_is_not_kept_for_ever),
+	KUNIT_CASE_PARAM(what_was_kept_goes_with_the_connection, ending_gen_params),
+	KUNIT_CASE(nothing_is_kept_behind_an_rnr_nak),
+	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
+	{}
+};
+
+static struct kunit_suite reorder_suite = {
+	.name = "roce_reorder",
+	.test_cases = reorder_cases,
+};
+
+kunit_test_suite(reorder_suite);

@@ -1,0 +1,747 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Selective repeat between two devices of ours: they find each other, what is lost is
+ * sent again alone, and nobody else notices.
+ */
+#include "sack.h"
+#include "scoreboard.h"
+#include "wire_fake.h"
+
+#define MTU		256
+#define PACKETS		8
+#define SIZE		((PACKETS - 1) * MTU + 77)
+#define TARGET		(128 * 1024)
+#define STORM_TIMEOUT	18	/* 1.1 s: a slow machine sends all again in that */
+#define PROBED_TIMEOUT	20	/* 4.3 s */
+
+/* @timeout: 0 for no probes */
+static struct wire *new_wire(struct kunit *test, u8 timeout,
+			     enum roce_loss_recovery of_responder)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.timeout = timeout;
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	setup.loss_recovery[0] = ROCE_SELECTIVE;
+	setup.loss_recovery[1] = of_responder;
+	wire = wire_new(test, &setup);
+	/* Nothing is late on a slow machine. */
+	wire->ends[0].qp->requester.reorder.wait = NSEC_PER_SEC;
+	wire->ends[1].qp->responder.reorder.wait = NSEC_PER_SEC;
+	return wire;
+}
+
+static void post(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct wire_op op = {
+		.opcode = opcode, .wr_id = wr_id, .length = SIZE, .remote = TARGET,
+	};
+
+	fixture_fill(a->memory, SIZE, 1);
+	memset(b->memory + TARGET, 0, SIZE);
+	if (wire_has_receive(opcode))
+		wire_receive(b, 101, TARGET, SIZE);
+	KUNIT_ASSERT_EQ(wire->test, wire_post(a, &op), 0);
+}
+
+static void finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	wire_expect(wire, a->send_cq, wr_id, IB_WC_SUCCESS);
+	if (wire_has_receive(opcode))
+		wire_expect(wire, b->recv_cq, 101, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(wire->test, 0,
+			memcmp(a->memory, b->memory + TARGET, SIZE));
+}
+
+/* An offer and a confirmation go each with a message. */
+static void get_acquainted(struct wire *wire)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		post(wire, IB_WR_RDMA_WRITE, 1000);
+		finish(wire, IB_WR_RDMA_WRITE, 1000);
+	}
+	wire_forget(wire);
+}
+
+static u32 sacks(const struct wire *wire)
+{
+	return wire_count(wire, 1, ROCE_OPCODE_SACK);
+}
+
+static void expect_no_news(struct wire *wire)
+{
+	u32 i;
+
+	for (i = 0; i < wire->logged; i++)
+		KUNIT_EXPECT_EQ(wire->test, wire->log[i].sack, 0);
+	KUNIT_EXPECT_EQ(wire->test, sacks(wire), 0);
+}
+
+/* --- Who has it --- */
+
+static void two_devices_find_each_other(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, b->qp->responder.sack_state, ROCE_SACK_OFFERED);
+	KUNIT_EXPECT_TRUE(test, a->qp->requester.sack_accepted);
+	for (i = 0; i < wire->logged; i++) {
+		const struct wire_record *record = &wire->log[i];
+		u8 code = record->from ? ROCE_BTH_SACK_ACCEPT : ROCE_BTH_SACK_OFFER;
+
+		/* The middle of a message says nothing. */
+		if (!record->from && !record->ack_request)
+			code = ROCE_BTH_SACK_NONE;
+		KUNIT_EXPECT_EQ(test, record->sack, code);
+	}
+	wire_forget(wire);
+	post(wire, IB_WR_RDMA_WRITE, 2);
+	finish(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_EQ(test, b->qp->responder.sack_state, ROCE_SACK_CONFIRMED);
+	KUNIT_EXPECT_EQ(test, wire_find(wire, 0, ROCE_WRITE_LAST, 0)->sack,
+			ROCE_BTH_SACK_CONFIRM);
+	/* The other direction is not concerned. */
+	KUNIT_EXPECT_FALSE(test, b->qp->requester.sack_accepted);
+}
+
+static void an_offer_that_is_not_taken_changes_nothing(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_TOLERATE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		wire_forget(wire);
+		wire_fault(a, 1, WIRE_DROP);
+		post(wire, IB_WR_RDMA_WRITE, 1);
+		finish(wire, IB_WR_RDMA_WRITE, 1);
+		KUNIT_EXPECT_EQ(test, sacks(wire), 0);
+		KUNIT_EXPECT_EQ(test, a->sent, 2 * PACKETS - 1);
+	}
+	KUNIT_EXPECT_FALSE(test, a->qp->requester.sack_accepted);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 3);
+	KUNIT_EXPECT_EQ(test, SEEN(b, selective_acks_sent), 0);
+}
+
+static void who_does_not_want_it_sets_no_bits(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	expect_no_news(wire);
+}
+
+/* Nobody is asked who keeps nothing. */
+static void without_patience_it_is_not_offered(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.loss_recovery[0] = ROCE_SELECTIVE;
+	setup.loss_recovery[1] = ROCE_SELECTIVE;
+	setup.reordering_us = 0;
+	wire = wire_new(test, &setup);
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	expect_no_news(wire);
+}
+
+/* Neither what is reflected nor what is always the same is an agreement. */
+static void bits_that_mean_nothing_are_no_agreement(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet packet = { .ack_request = true };
+	u8 code;
+
+	for (code = 0; code <= 0xf; code++) {
+		packet.sack = code;
+		b->qp->responder.sack_state = ROCE_SACK_UNKNOWN;
+		roce_sack_request_came(b->qp, &packet);
+		roce_sack_request_came(b->qp, &packet);
+		KUNIT_EXPECT_FALSE(test, roce_sack_is_confirmed(b->qp));
+		roce_sack_response_came(a->qp, &packet);
+		KUNIT_EXPECT_EQ(test, a->qp->requester.sack_accepted,
+				code == ROCE_BTH_SACK_ACCEPT);
+	}
+	KUNIT_EXPECT_NE(test, ROCE_BTH_SACK_ACCEPT, ROCE_BTH_SACK_OFFER);
+	KUNIT_EXPECT_NE(test, ROCE_BTH_SACK_ACCEPT, ROCE_BTH_SACK_CONFIRM);
+}
+
+static void a_new_connection_begins_anew(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	get_acquainted(wire);
+	wire_fault(a, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_NOT_NULL(test, a->qp->requester.board);
+	wire_modify(a, &attr, IB_QP_STATE);
+	wire_modify(b, &attr, IB_QP_STATE);
+	KUNIT_EXPECT_FALSE(test, a->qp->requester.sack_accepted);
+	KUNIT_EXPECT_NULL(test, a->qp->requester.board);
+	KUNIT_EXPECT_EQ(test, b->qp->responder.sack_state, ROCE_SACK_UNKNOWN);
+}
+
+static void it_can_be_switched_off_meanwhile(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	get_acquainted(wire);
+	b->dev->loss_recovery = ROCE_TOLERATE;
+	wire_fault(a, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, sacks(wire), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+	KUNIT_EXPECT_FALSE(test, a->qp->requester.sack_accepted);
+}
+
+/* --- What is lost --- */
+
+static const struct way {
+	const char *name;
+	enum ib_wr_opcode opcode;
+} ways[] = {
+	{ "SEND", IB_WR_SEND },
+	{ "WRITE", IB_WR_RDMA_WRITE },
+	{ "WRITE with immediate", IB_WR_RDMA_WRITE_WITH_IMM },
+};
+
+static void a_lost_packet_is_sent_again_alone(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i, window;
+
+	get_acquainted(wire);
+	window = a->qp->requester.window;
+	/* Behind each there are three that tell of it. */
+	for (i = 0; i < PACKETS - 3; i++) {
+		wire_forget(wire);
+		wire_fault(a, i, WIRE_DROP);
+		post(wire, way->opcode, 1);
+		finish(wire, way->opcode, 1);
+		KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 1);
+		KUNIT_EXPECT_GE(test, sacks(wire), 1);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), PACKETS - 3);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), PACKETS - 3);
+	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
+	KUNIT_EXPECT_GE(test, SEEN(b, selective_acks_sent), PACKETS - 3);
+	KUNIT_EXPECT_GE(test, SEEN(a, selective_acks_received), PACKETS - 3);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 0);
+	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.window, window);
+}
+
+static void all_gaps_are_filled_by_one_train(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, 2, WIRE_DROP);
+	wire_fault(a, 3, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 3);
+	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
+}
+
+/* Its responses take PSNs, and one packet asks for all of them. */
+static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct wire_op read = {
+		.opcode = IB_WR_RDMA_READ, .wr_id = 1, .length = SIZE,
+		.local = 64 * 1024, .remote = TARGET,
+	};
+
+	get_acquainted(wire);
+	wire_fault(a, 0, WIRE_DROP);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &read), 0);
+	post(wire, IB_WR_RDMA_WRITE, 2);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 2);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
+}
+
+/* One of them is lost on its way, and each is executed once. */
+static void a_lost_atomic_is_executed_once(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u64 *counter = (u64 *)b->memory, i;
+
+	get_acquainted(wire);
+	*counter = 0;
+	wire_fault(a, 0, WIRE_DROP);
+	for (i = 0; i < 4; i++) {
+		struct wire_op op = {
+			.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .wr_id = i,
+			.length = sizeof(u64), .compare_add = 1,
+			.local = 64 * 1024 + i * sizeof(u64),
+		};
+
+		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	}
+	for (i = 0; i < 4; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, *counter, 4);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 1);
+	KUNIT_EXPECT_EQ(test, a->sent, 5);
+}
+
+static void what_is_sent_after_it_tells_that_it_is_lost_again(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, PACKETS, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 1);
+	post(wire, IB_WR_RDMA_WRITE, 2);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_EQ(test, a->sent, 2 * PACKETS + 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 2);
+	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
+}
+
+static void time_tells_that_it_is_lost_again(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, PACKETS, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, selective_repeats), 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+static void retries_run_out_if_nothing_else_is_lost(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	get_acquainted(wire);
+	a->qp->attr.retry_cnt = 1;
+	a->qp->requester.retries = 1;
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, PACKETS, WIRE_DROP);
+	wire_fault(a, 2 * PACKETS + 1, WIRE_DROP);
+	for (i = 1; i <= 2; i++) {
+		post(wire, IB_WR_RDMA_WRITE, i);
+		wire_run(wire);
+	}
+	wire_expect(wire, a->send_cq, 1, IB_WC_RETRY_EXC_ERR);
+	wire_expect(wire, a->send_cq, 2, IB_WC_WR_FLUSH_ERR);
+}
+
+static void what_a_netdev_does_not_take_is_sent_later(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, 1, WIRE_DROP);
+	wire_fault(a, 3, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_start(wire);
+	a->room = 2;
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 3);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 3);
+}
+
+/* --- What nothing tells of --- */
+
+static void a_probe_finds_a_lost_end(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, PACKETS - 1, WIRE_DROP);
+	post(wire, way->opcode, 1);
+	finish(wire, way->opcode, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.retries, 7);
+}
+
+static void a_probe_finds_a_lost_acknowledgment(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(&wire->ends[1], 0, WIRE_DROP);
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+/* Nothing at all arrives but the probe. */
+static void a_probe_finds_that_all_is_lost(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire->ends[1].qp->responder.reorder.wait = NSEC_PER_MSEC;
+	a->cut = true;
+	post(wire, IB_WR_SEND, 1);
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS);
+	a->cut = false;
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+static void a_probe_finds_a_lost_read(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct wire_op read = {
+		.opcode = IB_WR_RDMA_READ, .wr_id = 1, .length = SIZE,
+		.local = 64 * 1024, .remote = TARGET,
+	};
+
+	get_acquainted(wire);
+	b->qp->responder.reorder.wait = NSEC_PER_MSEC;
+	wire_fault(a, 0, WIRE_DROP);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &read), 0);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + 64 * 1024, b->memory + TARGET,
+					SIZE));
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+static void who_has_no_timeout_is_not_probed(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(a, PACKETS - 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	msleep(50);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS);
+}
+
+/* --- Hostile ones --- */
+
+static const struct forgery {
+	const char *name;
+	u16 lost;
+	u32 payload;
+	u16 ranges[4];
+	s32 psn;	/* from the oldest one in flight on */
+	bool unsolicited;
+} forgeries[] = {
+	{ "nothing has come", 0, 0 },
+	{ "what is expected has come", 0, 4, { 0, 2 } },
+	{ "an empty range", 0, 4, { 2, 2 } },
+	{ "a range backwards", 0, 4, { 3, 2 } },
+	{ "ranges that touch", 0, 8, { 1, 2, 2, 3 } },
+	{ "ranges in disorder", 0, 8, { 4, 5, 1, 2 } },
+	{ "what was never sent has come", 0, 4, { 1, PACKETS + 1 } },
+	{ "everything has come", 0, 4, { 1, 0xffff } },
+	{ "more is lost than has come", 3, 4, { 1, 3 } },
+	{ "half a range", 0, 6, { 1, 2, 4, 5 } },
+	{ "of the past", 1, 4, { 1, 2 }, -5 },
+	{ "of the future", 1, 4, { 1, 2 }, PACKETS },
+	{ "of the far future", 1, 4, { 1, 2 }, 0x7fffff },
+	{ "without an agreement", 1, 4, { 1, 2 }, .unsolicited = true },
+};
+
+static u64 drops(struct wire_end *end)
+{
+	return SEEN(end, rx_dropped_header) + SEEN(end, rx_dropped_length) +
+	       SEEN(end, rx_dropped_unexpected_ack);
+}
+
+static void a_forged_one_is_dropped(struct kunit *test)
+{
+	const struct forgery *forgery = test->param_value;
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_packet packet = {
+		.opcode = ROCE_OPCODE_SACK, .lost = forgery->lost,
+		.payload = forgery->payload,
+	};
+	__be16 ranges[4];
+	u64 before;
+	u32 i;
+
+	get_acquainted(wire);
+	for (i = 0; i < 4; i++)
+		ranges[i] = cpu_to_be16(forgery->ranges[i]);
+	a->cut = true;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	if (forgery->unsolicited)
+		a->qp->requester.sack_accepted = false;
+	packet.psn = roce_psn_add(a->qp->requester.unacked_psn, forgery->psn);
+	before = drops(a);
+	KUNIT_ASSERT_EQ(test, 0, wire_inject(&wire->ends[1], &packet, (u8 *)ranges));
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, drops(a), before + 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_acks_received), 0);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS);
+	KUNIT_EXPECT_NULL(test, a->qp->requester.board);
+	KUNIT_EXPECT_EQ(test, roce_in_flight(&a->qp->requester), PACKETS);
+}
+
+/* --- Everything at once --- */
+
+#define ROUNDS		40
+#define SLOT		2048
+#define COUNTER_AT	(WIRE_MEMORY - 64)
+
+static const struct storm {
+	const char *name;
+	u32 drop, duplicate, corrupt, delay, distance;
+	bool back;	/* what the responder sends is harmed, too */
+} storms[] = {
+	{ "lost", 50, 0, 0, 0, 1 },
+	{ "often lost", 200, 0, 0, 0, 1 },
+	{ "lost in both directions", 50, 0, 0, 0, 1, true },
+	{ "late", 0, 0, 0, 250, 20, true },
+	{ "lost and late", 30, 0, 0, 100, 10, true },
+	{ "lost and doubled", 30, 100, 0, 0, 5, true },
+	{ "all of it", 20, 50, 20, 100, 40, true },
+};
+
+static void begin_storm(struct wire *wire, const struct storm *storm)
+{
+	u32 i;
+
+	for (i = 0; i < (storm->back ? 2 : 1); i++) {
+		struct wire_weather *weather = &wire->ends[i].weather;
+
+		prandom_seed_state(&weather->random, 1 + i + (storm - storms));
+		weather->drop = storm->drop;
+		weather->duplicate = storm->duplicate;
+		weather->corrupt = storm->corrupt;
+		weather->delay = storm->delay;
+		weather->distance = storm->distance;
+	}
+}
+
+/* READs go to the upper half of end 0's memory, the others to that of end 1. */
+static void post_some(struct wire *wire, u32 round, struct rnd_state *random)
+{
+	static const enum ib_wr_opcode kinds[] = {
+		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
+		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct wire_op op = {
+		.opcode = kinds[round % ARRAY_SIZE(kinds)], .wr_id = round,
+		.length = 1 + prandom_u32_state(random) % (SLOT - 1),
+		.local = round * SLOT, .remote = TARGET + round * SLOT,
+		.flags = round % 7 == 6 ? IB_SEND_FENCE : 0,
+	};
+
+	if (wire_has_receive(op.opcode))
+		wire_receive(&wire->ends[1], round, TARGET + round * SLOT, SLOT);
+	if (op.opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	if (op.opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+		op.length = sizeof(u64);
+		op.remote = COUNTER_AT;
+		op.compare_add = 1;
+	}
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+static void expect_slot(struct wire *wire, u32 round, struct rnd_state *random)
+{
+	u32 length = 1 + prandom_u32_state(random) % (SLOT - 1);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct kunit *test = wire->test;
+	u64 before;
+
+	switch (round % 5) {
+	case 3:
+		KUNIT_EXPECT_EQ(test, 0, memcmp(b->memory + round * SLOT,
+						a->memory + TARGET + round * SLOT,
+						length));
+		return;
+	case 4:
+		memcpy(&before, a->memory + round * SLOT, sizeof(before));
+		KUNIT_EXPECT_EQ(test, before, round / 5);
+		return;
+	default:
+		KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + round * SLOT,
+						b->memory + TARGET + round * SLOT,
+						length));
+	}
+}
+
+static void mixed_work(struct wire *wire)
+{
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct rnd_state random;
+	struct ib_wc wc;
+	u32 round;
+
+	prandom_seed_state(&random, 7);
+	for (round = 0; round < ROUNDS; round++)
+		post_some(wire, round, &random);
+	prandom_seed_state(&random, 7);
+	for (round = 0; round < ROUNDS; round++) {
+		wire_expect(wire, a->send_cq, round, IB_WC_SUCCESS);
+		expect_slot(wire, round, &random);
+	}
+	for (round = 0; round < ROUNDS; round++)
+		if (round % 5 == 0 || round % 5 == 2)
+			wire_expect(wire, b->recv_cq, round, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(wire->test, roce_poll_cq(&b->recv_cq->ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(wire->test, *(u64 *)(b->memory + COUNTER_AT), ROUNDS / 5);
+}
+
+static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.timeout = STORM_TIMEOUT;
+	setup.reordering_us = ROCE_REORDERING_US;
+	setup.loss_recovery[0] = ROCE_SELECTIVE;
+	setup.loss_recovery[1] = ROCE_SELECTIVE;
+	wire = wire_new(test, &setup);
+	get_acquainted(wire);
+	fixture_fill(wire->ends[0].memory, TARGET, 1);
+	fixture_fill(wire->ends[1].memory, TARGET, 2);
+	memset(wire->ends[1].memory + COUNTER_AT, 0, sizeof(u64));
+	begin_storm(wire, storm);
+	return wire;
+}
+
+/* But for probes, which only want an answer */
+static void expect_nothing_in_vain(struct wire *wire)
+{
+	struct wire_end *a = &wire->ends[0];
+
+	KUNIT_EXPECT_LE(wire->test, a->in_vain, SEEN(a, tail_loss_probes));
+}
+
+static void every_byte_arrives_in_order_and_once(struct kunit *test)
+{
+	struct wire *wire = stormy_wire(test, test->param_value);
+
+	mixed_work(wire);
+	expect_nothing_in_vain(wire);
+}
+
+/* More than a window of packets, most of them alike */
+static void long_messages_arrive(struct kunit *test)
+{
+	struct wire *wire = stormy_wire(test, test->param_value);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = TARGET, .remote = TARGET,
+	};
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		op.wr_id = i;
+		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	}
+	for (i = 0; i < 3; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory, b->memory + TARGET, TARGET));
+	expect_nothing_in_vain(wire);
+}
+
+static void describe_way(const struct way *way, char *description)
+{
+	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void describe_forgery(const struct forgery *forgery, char *description)
+{
+	strscpy(description, forgery->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void describe_storm(const struct storm *storm, char *description)
+{
+	strscpy(description, storm->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(way, ways, describe_way);
+KUNIT_ARRAY_PARAM(forgery, forgeries, describe_forgery);
+KUNIT_ARRAY_PARAM(storm, storms, describe_storm);
+
+static struct kunit_case sack_cases[] = {
+	KUNIT_CASE(two_devices_find_each_other),
+	KUNIT_CASE(an_offer_that_is_not_taken_changes_nothing),
+	KUNIT_CASE(who_does_not_want_it_sets_no_bits),
+	KUNIT_CASE(without_patience_it_is_not_offered),
+	KUNIT_CASE(bits_that_mean_nothing_are_no_agreement),
+	KUNIT_CASE(a_new_connection_begins_anew),
+	KUNIT_CASE(it_can_be_switched_off_meanwhile),
+	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again_alone, way_gen_params),
+	KUNIT_CASE(all_gaps_are_filled_by_one_train),
+	KUNIT_CASE(a_lost_read_request_is_sent_again_alone),
+	KUNIT_CASE(a_lost_atomic_is_executed_once),
+	KUNIT_CASE(what_is_sent_after_it_tells_that_it_is_lost_again),
+	KUNIT_CASE(time_tells_that_it_is_lost_again),
+	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
+	KUNIT_CASE(what_a_netdev_does_not_take_is_sent_later),
+	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
+	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),
+	KUNIT_CASE(a_probe_finds_that_all_is_lost),
+	KUNIT_CASE(a_probe_finds_a_lost_read),
+	KUNIT_CASE(who_has_no_timeout_is_not_probed),
+	KUNIT_CASE_PARAM(a_forged_one_is_dropped, forgery_gen_params),
+	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
+	KUNIT_CASE_PARAM(long_messages_arrive, storm_gen_params),
+	{}
+};
+
+static struct kunit_suite sack_suite = {
+	.name = "roce_sack",
+	.test_cases = sack_cases,
+};
+
+kunit_test_suite(sack_suite);

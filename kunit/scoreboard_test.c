@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The scoreboard says what a bit for each packet would say. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include "roce_psn.h"
+#include "scoreboard.h"
+
+#define FIRST	0xffff80u	/* PSNs wrap soon. */
+#define FLIGHT	2048
+
+static struct roce_scoreboard *new_board(struct kunit *test)
+{
+	struct roce_scoreboard *board = kunit_kzalloc(test, sizeof(*board), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, board);
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_expect(board, FIRST));
+	return board;
+}
+
+static u32 nth(u32 n)
+{
+	return roce_psn_add(FIRST, n);
+}
+
+static bool arrive(struct roce_scoreboard *board, u32 begin, u32 end)
+{
+	return roce_scoreboard_arrived(board, nth(begin), nth(end), FIRST);
+}
+
+static void expect_next(struct kunit *test, struct roce_scoreboard *board, u32 begin,
+			u32 end)
+{
+	u32 from, to;
+
+	KUNIT_ASSERT_TRUE(test, roce_scoreboard_next(board, &from, &to));
+	KUNIT_EXPECT_EQ(test, from, nth(begin));
+	KUNIT_EXPECT_EQ(test, to, nth(end));
+}
+
+static void expect_nothing(struct kunit *test, struct roce_scoreboard *board)
+{
+	u32 from, to;
+
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_next(board, &from, &to));
+}
+
+static void only_what_is_lost_is_sent_again(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	KUNIT_EXPECT_TRUE(test, arrive(board, 3, 5));
+	KUNIT_EXPECT_TRUE(test, arrive(board, 7, 9));
+	KUNIT_EXPECT_FALSE(test, arrive(board, 3, 9) && arrive(board, 3, 9));
+	expect_nothing(test, board);
+	roce_scoreboard_lose(board, nth(3));
+	expect_next(test, board, 0, 3);
+	roce_scoreboard_resent(board, nth(0), nth(2), nth(20));
+	expect_next(test, board, 2, 3);
+	roce_scoreboard_resent(board, nth(2), nth(3), nth(20));
+	expect_nothing(test, board);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_under_way(board), 3);
+}
+
+static void what_was_sent_again_can_be_lost_again(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	arrive(board, 1, 10);
+	roce_scoreboard_lose(board, nth(5));
+	roce_scoreboard_resent(board, nth(0), nth(1), nth(10));
+	arrive(board, 10, 15);
+	roce_scoreboard_lose(board, nth(9));
+	expect_nothing(test, board);
+	/* This one was sent after it. */
+	roce_scoreboard_lose(board, nth(10));
+	expect_next(test, board, 0, 1);
+	roce_scoreboard_resent(board, nth(0), nth(1), nth(15));
+	roce_scoreboard_lose(board, nth(14));
+	expect_nothing(test, board);
+	roce_scoreboard_lose_again(board);
+	expect_next(test, board, 0, 1);
+}
+
+static void what_going_back_has_sent_is_not_sent_once_more(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	roce_scoreboard_arrived(board, nth(5), nth(6), nth(50));
+	roce_scoreboard_lose(board, nth(5));
+	expect_nothing(test, board);
+	roce_scoreboard_arrived(board, nth(50), nth(55), nth(50));
+	roce_scoreboard_lose(board, nth(50));
+	expect_next(test, board, 0, 5);
+}
+
+static void what_did_not_leave_is_sent_later(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	arrive(board, 4, 6);
+	arrive(board, 8, 9);
+	roce_scoreboard_lose(board, nth(8));
+	roce_scoreboard_resent(board, nth(0), nth(4), nth(20));
+	roce_scoreboard_resent(board, nth(6), nth(8), nth(20));
+	roce_scoreboard_take_back(board, nth(3));
+	expect_next(test, board, 3, 4);
+	roce_scoreboard_resent(board, nth(3), nth(4), nth(20));
+	expect_next(test, board, 6, 8);
+}
+
+/* An old acknowledgment says nothing, and who expects what it had has dropped it. */
+static void a_responder_may_forget(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	arrive(board, 2, 8);
+	arrive(board, 10, 12);
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_expect(board, nth(8)));
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_has(board, nth(11)));
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_expect(board, nth(0)));
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_has(board, nth(11)));
+	roce_scoreboard_acknowledge(board, nth(9));
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_has(board, nth(11)));
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_expect(board, nth(11)));
+	KUNIT_EXPECT_EQ(test, board->gaps, 0);
+}
+
+static void room_is_bounded(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+	u32 n;
+
+	for (n = 0; n < 2 * ROCE_MAX_GAPS; n++)
+		KUNIT_EXPECT_EQ(test, arrive(board, 2 * n + 1, 2 * n + 2),
+				n < ROCE_MAX_GAPS);
+	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS);
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_has(board,
+						     nth(2 * ROCE_MAX_GAPS + 1)));
+	/* Known ones can still be filled, and make room. */
+	KUNIT_EXPECT_TRUE(test, arrive(board, 2, 3));
+	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS - 1);
+}
+
+/* Without losses again: what is sent is lost, was not sent yet, and has not arrived. */
+static void it_agrees_with_a_bitmap(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+	unsigned long *arrived = kunit_kzalloc(test, FLIGHT / 8, GFP_KERNEL);
+	unsigned long *sent = kunit_kzalloc(test, FLIGHT / 8, GFP_KERNEL);
+	struct rnd_state random;
+	u32 round, from, to, n, high = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, arrived);
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	prandom_seed_state(&random, 1);
+	for (round = 0; round < 300; round++) {
+		from = 1 + prandom_u32_state(&random) % (FLIGHT - 70);
+		to = from + 1 + prandom_u32_state(&random) % 64;
+		if (board->gaps < ROCE_MAX_GAPS - 2) {
+			arrive(board, from, to);
+			bitmap_set(arrived, from, to - from);
+			high = max(high, to);
+		}
+		roce_scoreboard_lose(board, nth(prandom_u32_state(&random) % high));
+		if (!roce_scoreboard_next(board, &from, &to))
+			continue;
+		for (n = roce_psn_add(from, -FIRST); n < roce_psn_add(to, -FIRST); n++) {
+			KUNIT_EXPECT_FALSE(test, test_bit(n, arrived));
+			KUNIT_EXPECT_FALSE(test, test_and_set_bit(n, sent));
+		}
+		roce_scoreboard_resent(board, from, to, nth(2 * FLIGHT));
+	}
+	for (n = 0; n < high; n++)
+		KUNIT_EXPECT_EQ_MSG(test, roce_scoreboard_has(board, nth(n)),
+				    test_bit(n, arrived), "packet %u", n);
+}
+
+static struct kunit_case scoreboard_cases[] = {
+	KUNIT_CASE(only_what_is_lost_is_sent_again),
+	KUNIT_CASE(what_was_sent_again_can_be_lost_again),
+	KUNIT_CASE(what_going_back_has_sent_is_not_sent_once_more),
+	KUNIT_CASE(what_did_not_leave_is_sent_later),
+	KUNIT_CASE(a_responder_may_forget),
+	KUNIT_CASE(room_is_bounded),
+	KUNIT_CASE(it_agrees_with_a_bitmap),
+	{}
+};
+
+static struct kunit_suite scoreboard_suite = {
+	.name = "roce_scoreboard",
+	.test_cases = scoreboard_cases,
+};
+
+kunit_test_suite(scoreboard_suite);
