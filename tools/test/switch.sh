@@ -49,6 +49,54 @@ slow_port()
 
 fast_port() { in_switch tc qdisc del dev "$1" root; }
 
+# streams_begin OUTSTANDING DEVICE GID...: from each of these devices, WRITEs of 64 KiB into
+# memory behind B's, so many at a time, until streams_end
+declare -a STREAMS=() STREAM_INPUTS=()
+streams_begin()
+{
+	local outstanding=$1 input
+	shift
+
+	for ((; $#; )); do
+		exec {input}> >(exec "$BUILD/stream" "$1" "$2" "$DEV_B" "$GID4_B" 0 "$outstanding" >"$TMP/stream.$1")
+		STREAMS+=($!)
+		STREAM_INPUTS+=("$input")
+		wait_for grep -q ready "$TMP/stream.$1"
+		shift 2
+	done
+	for input in "${STREAM_INPUTS[@]}"; do
+		echo >&"$input"
+	done
+}
+
+streams_end()
+{
+	local pid input
+
+	# All of them first: each process has inherited the inputs of those before it.
+	for input in "${STREAM_INPUTS[@]}"; do
+		exec {input}>&-
+	done
+	for pid in "${STREAMS[@]}"; do
+		wait "$pid"
+	done
+	STREAMS=() STREAM_INPUTS=()
+}
+
+# clock_and NS FILE: the microsecond, and what the file says at that moment: none that a
+# pause of the machine separates from it.
+clock_and()
+{
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_ns "$1" bash -c '
+		for ((limit = 2000; ; limit *= 2)); do
+			begin=${EPOCHREALTIME/./}
+			read -r value <"$1"
+			((${EPOCHREALTIME/./} - begin > limit)) || break
+		done
+		echo "$begin $value"' clock_and "$2"
+}
+
 # expect_slow_port DEVICE: its line is one of 10 Gbit/s, so dcqcn has to be told. Tests
 # are short: with three packets a period instead of ten the rate is found sooner.
 expect_slow_port()

@@ -7,6 +7,8 @@
 #include "util.h"
 #include "rdma.h"
 
+#define MAX_ASKED 60
+
 static struct ibv_context *open_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -103,6 +105,29 @@ void fill_ah_attr(struct ibv_ah_attr *attr, const struct port *port,
 	};
 }
 
+/*
+ * The core waits for a neighbour's answer for one second. On a slow machine, and on a
+ * NIC whose carrier has just come, the answer takes longer.
+ */
+static bool ask_again(int *asked)
+{
+	return ++*asked < MAX_ASKED;
+}
+
+struct ibv_ah *ah_create(struct ibv_pd *pd, const struct port *port,
+			 const struct path *path)
+{
+	struct ibv_ah_attr attr;
+	struct ibv_ah *ah;
+	int asked = 0;
+
+	fill_ah_attr(&attr, port, path);
+	do
+		ah = ibv_create_ah(pd, &attr);
+	while (!ah && errno == ETIMEDOUT && ask_again(&asked));
+	return ah;
+}
+
 int qp_to_init(struct ibv_qp *qp, unsigned int access)
 {
 	struct ibv_qp_attr attr = {
@@ -121,7 +146,7 @@ int qp_to_rtr(struct ibv_qp *qp, const struct port *port,
 	      const struct path *path)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
-	int mask = IBV_QP_STATE;
+	int err, asked = 0, mask = IBV_QP_STATE;
 
 	if (qp->qp_type != IBV_QPT_UD) {
 		attr.path_mtu = mtu_enum(path->mtu);
@@ -136,7 +161,10 @@ int qp_to_rtr(struct ibv_qp *qp, const struct port *port,
 		attr.min_rnr_timer = path->min_rnr_timer;
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	}
-	return ibv_modify_qp(qp, &attr, mask);
+	do
+		err = ibv_modify_qp(qp, &attr, mask);
+	while (err == ETIMEDOUT && ask_again(&asked));
+	return err;
 }
 
 int qp_to_rts(struct ibv_qp *qp, const struct path *path)

@@ -43,6 +43,9 @@ void gid_of_address(union ibv_gid *gid, const char *address);
 
 void fill_ah_attr(struct ibv_ah_attr *attr, const struct port *port,
 		  const struct path *path);
+/* Returns NULL and sets errno, as ibv_create_ah does. */
+struct ibv_ah *ah_create(struct ibv_pd *pd, const struct port *port,
+			 const struct path *path);
 
 /* Each returns what ibv_modify_qp returned. */
 int qp_to_init(struct ibv_qp *qp, unsigned int access);

@@ -8,7 +8,7 @@
 
 #include "util.h"
 
-void die_errno(int err, const char *fmt, ...)
+void die_as(int status, int err, const char *fmt, ...)
 {
 	va_list args;
 
@@ -19,7 +19,7 @@ void die_errno(int err, const char *fmt, ...)
 	if (err)
 		fprintf(stderr, ": %s", strerror(err));
 	fputc('\n', stderr);
-	exit(1);
+	exit(status);
 }
 
 void *zalloc(size_t size)

@@ -3,19 +3,35 @@
 #ifndef TEST_UTIL_H
 #define TEST_UTIL_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* What must happen is waited for: only a hang lasts so long. */
+#define PATIENCE_MS 900000
+
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 
+/* Exit statuses of a program that failed */
+#define EXIT_WRONG	1
+#define EXIT_GONE	3	/* the device or the peer went away */
+
+/* Does a verb fail with @err because the device has been taken away? */
+static inline bool device_is_gone(int err)
+{
+	return err == EIO || err == ENODEV;
+}
+
 /* Ends the program: message, errno's text if @err is not 0. */
-void die_errno(int err, const char *fmt, ...)
-	__attribute__((noreturn, format(printf, 2, 3)));
-#define die(...) die_errno(0, __VA_ARGS__)
+void die_as(int status, int err, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+#define die_errno(err, ...) \
+	die_as(device_is_gone(err) ? EXIT_GONE : EXIT_WRONG, err, __VA_ARGS__)
+#define die(...) die_as(EXIT_WRONG, 0, __VA_ARGS__)
 
 /* Zeroed memory or the end. */
 void *zalloc(size_t size);

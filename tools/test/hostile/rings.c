@@ -120,7 +120,6 @@ static void make_objects(struct victim *v)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 31, .max_sge = 4 } };
 	const struct path path = path_to(0);
-	struct ibv_ah_attr attr;
 
 	v->pd = ibv_alloc_pd(port.ctx);
 	v->other_pd = ibv_alloc_pd(port.ctx);
@@ -130,9 +129,8 @@ static void make_objects(struct victim *v)
 	v->mr = ibv_reg_mr(v->pd, v->buf, BUF_SIZE,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | REMOTE_ACCESS);
 	v->mw = ibv_alloc_mw(v->pd, IBV_MW_TYPE_2);
-	fill_ah_attr(&attr, &port, &path);
-	v->ah = ibv_create_ah(v->pd, &attr);
-	v->other_ah = ibv_create_ah(v->other_pd, &attr);
+	v->ah = ah_create(v->pd, &port, &path);
+	v->other_ah = ah_create(v->other_pd, &port, &path);
 	record_rings();
 	v->cq = ibv_create_cq(port.ctx, 63, NULL, NULL, 0);
 	v->srq = ibv_create_srq(v->pd, &init);

@@ -103,19 +103,28 @@ add_again()
 	done >>"$TMP/added" 2>/dev/null
 }
 
+added_in_both()
+{
+	found "$NS_A" <"$TMP/added" && found "$NS_B" <"$TMP/added"
+} >/dev/null 2>&1
+
+# stay ROUND: longer and longer where a link takes so long to be added
+stay() { nap "$((RANDOM % (1 + $1 / (4 * ROUNDS)))).$((RANDOM % 3))"; }
+
 add_while_moved()
 {
 	local i adders=()
 
-	touch "$TMP/adding"
+	touch "$TMP/adding" "$TMP/added"
 	add_again "$NS_A" &
 	adders+=($!)
 	add_again "$NS_B" &
 	adders+=($!)
-	for ((i = 0; i < 4 * ROUNDS; i++)); do
-		nap "0.$((RANDOM % 3))"
+	i=0
+	while ((i++ < 4 * ROUNDS)) || ! added_in_both; do
+		stay "$i"
 		a ip link set "$VETH_A" netns "$NS_B"
-		nap "0.$((RANDOM % 3))"
+		stay "$i"
 		b ip link set "$VETH_A" netns "$NS_A"
 	done
 	rm "$TMP/adding"
@@ -123,8 +132,7 @@ add_while_moved()
 	sort "$TMP/added" | uniq -c
 	a ip link set "$VETH_A" netns "$NS_B"
 	wait_for link_gone moving
-	found "$NS_A" <"$TMP/added"
-	found "$NS_B" <"$TMP/added"
+	added_in_both
 }
 check "a link that is added while its netdev moves goes with the netdev" add_while_moved
 

@@ -6,9 +6,11 @@
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../bad_link.sh
+. "$(dirname "$0")/../bad_link.sh"
 
-ROUNDS=${ROUNDS:-2000}
-FLOOD=${FLOOD:-10000}
+ROUNDS=${ROUNDS:-$((2000 / SLOWNESS / SLOWNESS))}
+FLOOD=${FLOOD:-$((10000 / SLOWNESS / SLOWNESS))}
 GUESSES=${GUESSES:-$((100000 / SLOWNESS / SLOWNESS))}
 SEED=${SEED:-1}
 
@@ -46,7 +48,7 @@ check "a program that scribbles over its rings (seed $SEED)" \
 check "an unprivileged one too; requests of all kinds get as far as the wire" \
 	grows "$DEV_A" "rx_write_requests=+ rx_read_requests=+ rx_atomic_requests=+" \
 	a setpriv --reuid 65534 --regid 65534 --clear-groups \
-	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds 2000 --seed $((SEED + 1))
+	"$BUILD/hostile_rings" "$DEV_A" "$GID4_A" --rounds "$ROUNDS" --seed $((SEED + 1))
 
 # --- packets -----------------------------------------------------------------
 
@@ -171,6 +173,8 @@ flooded()
 	(($(growth "${UNPARSED[@]}") >= $(fate refused)))
 }
 note "$FLOOD packets or trains each, seed $SEED"
+# What is kept for later would be counted later.
+set_patience 0
 check "each packet of a flood over IPv4 is counted" flooded "$IP4_B" "$GID4_A" --packets "$FLOOD"
 check "each packet of a flood over IPv6 is counted" flooded "$IP6_B" "$GID6_A" --packets "$FLOOD"
 
@@ -185,6 +189,7 @@ guessed()
 	expect "refused guesses" "$GUESSES" "$(growth resp_remote_access_errors)"
 	expect "writes" 0 "$(growth rx_write_requests)"
 }
+set_patience 50000
 check "$GUESSES guesses hit no R_Key" guessed
 single_packets
 a ethtool -K "$VETH_A" gro on

@@ -16,6 +16,24 @@ LAYOUTS=one,odd,uneven,holes,many,tiny
 build
 ns_pair
 link_pair
+# Of the bytes, and of the sample of the matrix
+note "seed $ROCE_SEED: ROCE_SEED=$ROCE_SEED repeats this run"
+
+# finds_wrong_byte ARGS...: one byte of one message is not what it should be. The exit
+# status says so, and not that the connection was lost.
+finds_wrong_byte()
+{
+	local status=0
+
+	integrity_pair --count 20 --spoil 7 "$@" >"$TMP/spoiled" 2>&1 || status=$?
+	cat "$TMP/spoiled"
+	expect "exit status" 1 "$status"
+	grep -q 'message 6 .*byte 0 of 3000' "$TMP/spoiled"
+}
+for operation in send write; do
+	check "a wrong byte of a $operation is found, and told from a lost connection" \
+		finds_wrong_byte --ops $operation --sizes 3000
+done
 
 check "RC: every operation at every edge of size (IPv4)" \
 	integrity_pair -4 --ops $OPS --sizes $EDGES --count 12 --bytes 256k
@@ -43,8 +61,8 @@ check "RC: sleeping until completion events" \
 check "RC: woken by solicited completions only" \
 	integrity_pair --ops send,write_imm --sizes 100 \
 	--flags events,solicited --count 40
-check "RC: receives that come late (RNR)" \
-	integrity_pair --ops send,send_imm,write_imm --sizes 100,5000 \
+check "RC: receives that come late: RNR NAKs are sent, and all arrives" \
+	grows "$DEV_A" "out_of_buffer=+" integrity_pair --ops send,send_imm,write_imm --sizes 100,5000 \
 	--flags rnr --count 20
 check "RC: a queue of one" \
 	integrity_pair --ops mix --sizes 2000 --depth 1 --count 14

@@ -11,6 +11,19 @@ build
 nic_pair
 link_pair
 
+# under_pci: the PCI device of the NIC is found up the path from the RDMA device
+under_pci()
+{
+	local nic device
+
+	nic=$(a realpath "/sys/class/net/$VETH_A/device")
+	device=$(a realpath "/sys/class/infiniband/$DEV_A/device")
+	echo "$nic $device"
+	[[ $device == */pci*:*"${nic##*/}"/roce.* && $device == "$nic"/* ]]
+	expect "NUMA node" "$(a cat "$nic/../numa_node")" "$(a cat "$device/numa_node")"
+	expect "local CPUs" "$(a cat "$nic/../local_cpulist")" "$(a cat "$device/local_cpulist")"
+}
+check "programs find the PCI device, and its NUMA node" under_pci
 check_services ""
 for op in write read send; do
 	check "ib_${op}_bw" perftest "ib_${op}_bw" -n 200 -s 65536
@@ -20,8 +33,7 @@ check "packets of a NIC come in trains" \
 	test "$(counter "$DEV_A" rx_packets)" -gt $((2 * $(counter "$DEV_A" rx_trains)))
 check "ib_write_bw, 8 QPs, both directions" \
 	perftest ib_write_bw -b -q 8 -n 50 -s 16384
-READY=ready_cm check "rping" pair \
-	rping -s -a "$IP4_A" -C 5 -V -- rping -c -a "$IP4_A" -C 5 -V
+check "rping" rping_pair "$IP4_A" 5
 
 vlan_pair 7
 check "side A: the VLAN's address is a GID" \

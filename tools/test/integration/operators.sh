@@ -3,7 +3,7 @@
 #
 # What an operator looks at, by the programs that operators use: ibstat, rdma,
 # ibv_devinfo, ibv_asyncwatch, MADs, tracepoints, Prometheus' node_exporter, and
-# our rocestat. What they show is true. (That the counters are right is
+# our roce-stat. What they show is true. (That the counters are right is
 # counters.sh's.)
 
 # shellcheck source=../lib.sh
@@ -392,9 +392,9 @@ node_exporter()
 }
 check "Prometheus' node_exporter exports what was counted" node_exporter
 
-ROCESTAT=$TEST_DIR/../rocestat
+ROCE_STAT=$TEST_DIR/../roce-stat
 
-# What rocestat sees within its seconds, it says as a rate.
+# What roce-stat sees within its seconds, it says as a rate.
 rates_are_right()
 {
 	/usr/bin/python3 - "$TMP/json" "$DEV_A" "$QPN_A" <<-'END'
@@ -411,20 +411,20 @@ rates_are_right()
 	END
 }
 
-rocestat_shows()
+roce_stat_shows()
 {
 	rdma statistic qp set link "$DEV_A/1" auto type on
 	connect rc
-	"$ROCESTAT" --json --count 3 --interval 3 >"$TMP/json" &
+	"$ROCE_STAT" --json --count 3 --interval 3 >"$TMP/json" &
 	# Its first interval is over: the messages move in the others.
 	wait_for test -s "$TMP/json"
 	move send 20 3000
 	wait $!
 	rates_are_right
-	has rocestat "received.*$DEV_A .*  qp $QPN_A .*$DEV_B " "$ROCESTAT" --count 1
+	has roce_stat "received.*$DEV_A .*  qp $QPN_A .*$DEV_B " "$ROCE_STAT" --count 1
 	hang_up
 }
-check "rocestat tells the rates of a device and of its QP, and has a line for each" rocestat_shows
-check "rocestat names a device that is not there" \
-	refute "$ROCESTAT" nosuch --count 1
+check "roce-stat tells the rates of a device and of its QP, and has a line for each" roce_stat_shows
+check "roce-stat names a device that is not there" \
+	refute "$ROCE_STAT" nosuch --count 1
 finish

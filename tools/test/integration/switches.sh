@@ -17,8 +17,7 @@ build
 ns_pair
 link_pair
 
-# set_switches NS NETDEV: as SETTING says. The kernel switches off what needs
-# another one that is off.
+# set_switches NS NETDEV: as SETTING says
 set_switches()
 {
 	local mtu=1500
@@ -30,11 +29,32 @@ set_switches()
 	ip -n "$1" link set "$2" mtu "$mtu"
 }
 
+# feature NAME: what ethtool says of it, in the features read last
+feature() { sed -n "s/^[[:space:]]*$1: \([a-z]*\).*/\1/p" "$TMP/features"; }
+
+# switches_are_set NS NETDEV: as SETTING says. Without checksums, newer kernels switch
+# segmentation off, older ones do not.
+switches_are_set()
+{
+	local mtu=1500
+
+	[[ ${SETTING[4]} == off ]] || mtu=9000
+	in_ns "$1" ethtool -k "$2" >"$TMP/features"
+	[[ ${SETTING[0]}${SETTING[2]} == onoff ]] ||
+		expect "tx-udp-segmentation" "${SETTING[0]}" "$(feature tx-udp-segmentation)"
+	expect "generic-receive-offload" "${SETTING[1]}" "$(feature generic-receive-offload)"
+	expect "tx-checksumming" "${SETTING[2]}" "$(feature tx-checksumming)"
+	expect "scatter-gather" "${SETTING[3]}" "$(feature scatter-gather)"
+	expect "MTU" "$mtu" "$(in_ns "$1" cat "/sys/class/net/$2/mtu")"
+}
+
 for run in "${RUNS[@]}"; do
 	read -ra SETTING < <(sed 's/0/off /g; s/1/on /g' <<<"$run")
 	set_switches "$NS_A" "$VETH_A"
 	set_switches "$NS_B" "$VETH_B"
-	check_services "segmentation ${SETTING[0]}, GRO ${SETTING[1]}, checksums \
-${SETTING[2]}, scatter-gather ${SETTING[3]}, jumbo frames ${SETTING[4]}: "
+	name="segmentation ${SETTING[0]}, GRO ${SETTING[1]}, checksums ${SETTING[2]}, scatter-gather ${SETTING[3]}, jumbo frames ${SETTING[4]}"
+	check "$name: side A is set so" switches_are_set "$NS_A" "$VETH_A"
+	check "$name: side B is set so" switches_are_set "$NS_B" "$VETH_B"
+	check_services "$name: "
 done
 finish

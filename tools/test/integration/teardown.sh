@@ -1,21 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The end of everything, under traffic. Nothing may hang, leak or splat, and no
-# process may wait for ever. ROUNDS says how often a link comes and goes.
+# The end of everything, under traffic. Nothing may hang, leak or splat, no process
+# may wait for ever, and what the traffic moves until then has to be right. TEARDOWNS
+# says how often each end comes, ROUNDS how often a link comes and goes.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# Fewer where everything is checked and slow
-ROUNDS=${ROUNDS:-$((15 / SLOWNESS))}
+ROUNDS=${ROUNDS:-3}
+# integrity's exit status when the device or the connection went away
+GONE=3
+# Of what this script has killed: the exit status that this leads to
+declare -A KILLED=()
 build
 
 # Traffic in both directions until somebody ends it.
 traffic_start()
 {
 	local long=(--ops mix --sizes 5000 --qps 2 --flags bidir --count 10000000
-		--bytes 4000m --seconds 300)
+		--bytes 4000m --seconds 3000)
 
 	rm -f "$TMP/integrity.sock"
 	# Not in the namespaces: these would live as long as a process in them.
@@ -29,47 +33,80 @@ traffic_start()
 	wait_for traffic_flows
 }
 
-# Both processes end by themselves: the device tells them, or the peer's end.
+# stop SIGNAL-NUMBER PID...
+stop()
+{
+	local signal=$1 pid
+	shift
+
+	for pid; do
+		KILLED[$pid]=$((128 + signal))
+		kill "-$signal" "$pid" || true
+	done
+}
+
+# was_right PID: the process ends by itself, unless it was killed, and no byte and no
+# completion was wrong until then
+was_right()
+{
+	local status=0
+
+	wait_for ended "$1" || { cat "/proc/$1/stack"; return 1; }
+	wait "$1" || status=$?
+	((status == 0 || status == GONE || status == ${KILLED[$1]:-0})) && return
+	echo "exit status $status"
+	return 1
+}
+
+# Both processes end: the device tells them, or the peer's end.
 traffic_ends()
 {
 	local pid
 
-	for pid in $TRAFFIC_A $TRAFFIC_B; do
-		wait_for ended "$pid" || {
-			echo "process $pid does not end"
-			cat "/proc/$pid/stack" || true
+	for pid in "$TRAFFIC_A" "$TRAFFIC_B"; do
+		was_right "$pid" || {
 			cat "$TMP/traffic.a" "$TMP/traffic.b"
-			kill -KILL "$pid"
+			kill -KILL "$pid" || true
 			return 1
 		}
-		wait "$pid" || true
 	done
+}
+
+# The scenes use the same two hosts until one of them ends these.
+hosts_are_whole()
+{
+	[[ -e /run/netns/$NS_A && -e /run/netns/$NS_B ]] &&
+		ip -n "$NS_A" link show "$VETH_A"
+} >/dev/null 2>&1
+
+# no_hosts: nothing is left of them
+no_hosts()
+{
+	[[ ! -e /run/netns/$NS_A ]] || ip netns del "$NS_A"
+	[[ ! -e /run/netns/$NS_B ]] || ip netns del "$NS_B"
+}
+
+new_hosts()
+{
+	no_hosts
+	ns_pair
 }
 
 scene()
 {
 	modprobe roce
-	ns_pair
+	hosts_are_whole || new_hosts
 	link_pair
 	traffic_start
 }
 
-# A clean house, whatever was left of the scene.
+# The module lets go of everything, whatever was left of the scene.
 clear_scene()
 {
-	local link
-
 	traffic_ends
-	for link in "${!LINKS[@]}"; do
-		# It may be going by itself just now.
-		link_gone "$link" || link_del "$link" ||
-			wait_for link_gone "$link"
-	done
-	[[ ! -e /run/netns/$NS_A ]] || ip netns del "$NS_A"
-	[[ ! -e /run/netns/$NS_B ]] || ip netns del "$NS_B"
-	wait_for link_gone "$DEV_A"
-	wait_for link_gone "$DEV_B"
-	modprobe -r roce
+	[[ ! -d /sys/module/roce ]] || rmmod roce
+	link_gone "$DEV_A"
+	link_gone "$DEV_B"
 }
 
 # teardown COMMAND...: one end of one scene
@@ -84,20 +121,15 @@ teardown()
 # teardowns NAME COMMAND...
 teardowns()
 {
-	local name=$1 i
+	local name=$1 i failed
 	shift
 
 	for ((i = 1; i <= TEARDOWNS; i++)); do
-		check "$name, under traffic ($i)" teardown "$@"
-		leave_nothing
+		failed=$FAILED
+		check "$name under traffic: both programs end, and the module unloads ($i)" teardown "$@"
+		# What a failed one leaves would make the next one fail too.
+		((FAILED == failed)) || no_hosts || true
 	done
-}
-
-# What a failed one leaves would make the next one fail too.
-leave_nothing()
-{
-	ip netns del "$NS_A" 2>/dev/null || true
-	ip netns del "$NS_B" 2>/dev/null || true
 }
 
 down_up()
@@ -105,42 +137,44 @@ down_up()
 	a ip link set "$VETH_A" down
 	nap 0.1
 	a ip link set "$VETH_A" up
+	# A netdev that goes down loses its IPv6 addresses.
+	a ip addr replace "$IP6_A/64" dev "$VETH_A" nodad
 	# They may have ended with a named error by themselves.
-	kill "$TRAFFIC_A" "$TRAFFIC_B" || true
+	stop 15 "$TRAFFIC_A" "$TRAFFIC_B"
 }
 
 # Expanded when it is run, as the process ids are known by then.
-kill_a() { kill -KILL "$TRAFFIC_A"; }
-kill_b() { kill -KILL "$TRAFFIC_B"; }
+kill_a() { stop 9 "$TRAFFIC_A"; }
+kill_b() { stop 9 "$TRAFFIC_B"; }
 delete_link() { rdma link delete "$DEV_A"; }
 delete_netdev() { a ip link del "$VETH_A"; }
 delete_ns() { ip netns del "$NS_A"; }
 
-# Nobody waits for a program that does not run.
+# Nobody waits for a program that does not run: the link is gone before it runs again.
 delete_from_stopped()
 {
 	kill -STOP "$REMOVED"
-	timeout 20 rdma link delete "$DEV_A"
+	rdma link delete "$DEV_A"
 	link_gone "$DEV_A"
 	kill -CONT "$REMOVED"
 }
 
-teardowns "rdma link delete" taken_away delete_link
-teardowns "rdma link delete, of a program that is stopped" taken_away delete_from_stopped
-teardowns "kill -9 of the server" kill_a
-teardowns "kill -9 of the client" kill_b
-teardowns "netdev deletion" taken_away delete_netdev
-teardowns "namespace deletion" taken_away delete_ns
-teardowns "ip link set down and up" down_up
+teardowns "a link is deleted" taken_away delete_link
+teardowns "a link is deleted that a stopped program has open," taken_away delete_from_stopped
+teardowns "the server is killed" kill_a
+teardowns "the client is killed" kill_b
+teardowns "a netdev is deleted" taken_away delete_netdev
+teardowns "a namespace is deleted" taken_away delete_ns
+teardowns "a netdev goes down and up" down_up
 
 # rmmod succeeds or says that the module is in use; it never hangs.
 unload_or_busy()
 {
 	rmmod roce 2>"$TMP/rmmod" || grep -qi 'in use' "$TMP/rmmod"
 	cat "$TMP/rmmod"
-	[[ ! -d /sys/module/roce ]] || kill "$TRAFFIC_A" "$TRAFFIC_B" || true
+	[[ ! -d /sys/module/roce ]] || stop 15 "$TRAFFIC_A" "$TRAFFIC_B"
 }
-teardowns "rmmod roce" unload_or_busy
+teardowns "the module is removed or busy" unload_or_busy
 
 # Without a program nothing keeps it, whatever arrives.
 unload_under_fire()
@@ -148,31 +182,38 @@ unload_under_fire()
 	local attacker
 
 	modprobe roce
-	ns_pair
+	hosts_are_whole || new_hosts
 	link_pair
-	crafted 4 --seed 1 --rounds 1000 >/dev/null 2>&1 &
+	# It goes on for ever.
+	crafted 4 --seed 1 --rounds 1000000 --only anything >"$TMP/attack" 2>&1 &
 	attacker=$!
-	wait_for something_arrives
+	wait_for arrives_or_ended "$attacker"
+	if ended "$attacker"; then
+		cat "$TMP/attack"
+		return 1
+	fi
 	rmmod roce
+	# Packets have arrived until the end: their sender still runs.
+	kill -0 "$attacker"
 	pkill -P "$attacker"
 	wait "$attacker" || true
 	figure 1 "teardowns under hostile packets"
 }
-something_arrives() { (($(counter "$DEV_A" rx_dropped_no_qp) > 0)); }
+arrives_or_ended() { (($(counter "$DEV_A" rx_dropped_no_qp) > 0)) || ended "$1"; }
 # QEMU's emulation (seen with 7.2 and Linux 6.1) may leave a CPU at an instruction that
 # another one has just patched, for ever: in ip_local_deliver(), whose jump label tells
 # that a netfilter hook has gone. Our own kernels have no jump labels.
 if grep -q TCG /proc/cpuinfo && grep -q ' arch_jump_label_transform_apply$' /proc/kallsyms; then
-	skip "rmmod roce, while packets arrive" "an emulated CPU may not survive jump labels"
+	skip "the module is removed while packets arrive" "an emulated CPU may not survive jump labels"
 else
 	for ((i = 1; i <= TEARDOWNS; i++)); do
-		check "rmmod roce, while packets arrive ($i)" unload_under_fire
-		leave_nothing
+		check "the module is removed while packets arrive ($i)" unload_under_fire
+		((FAILED == 0)) || no_hosts || true
 	done
 fi
 
 delete_watched() { watched rdma link delete "$DEV_A"; }
-teardowns "rdma link delete, while others look at the device" delete_watched
+teardowns "a link is deleted while others look at it," delete_watched
 
 # One of them deletes it; the others do too, or find it gone.
 delete_twice()
@@ -189,14 +230,14 @@ delete_twice()
 	cat "$TMP/deleted"
 	((deleted > 0)) && link_gone "$DEV_A"
 }
-teardowns "rdma link delete by three at once" delete_twice
+teardowns "a link is deleted by three at once," delete_twice
 
 # A connection is somewhere between its beginning and its traffic.
 come_and_go()
 {
 	local i pid
 
-	ns_pair
+	hosts_are_whole || new_hosts
 	link_pair
 	for ((i = 0; i < ROUNDS; i++)); do
 		echo "write 100000 5000" | "$BUILD/connection" rc "$DEV_A" "$GID4_A" \
@@ -212,9 +253,7 @@ come_and_go()
 	integrity_pair --ops mix --sizes 5000 --count 28
 	link_del "$DEV_A"
 	link_del "$DEV_B"
-	ns_del "$NS_A"
-	ns_del "$NS_B"
 }
-check "$ROUNDS times a link comes and goes under who uses it" come_and_go
-NAMESPACES=()
+check "a link is deleted and added under a program that connects or writes, $ROUNDS times" come_and_go
+no_hosts
 finish

@@ -41,13 +41,11 @@ check "ib_send_lat over UD" perftest ib_send_lat -c UD -n 100 -s 1024
 cm() { READY=ready_cm pair "$@"; }
 
 for ip in "$IP4_A" "$IP6_A"; do
-	check "rping to $ip" cm rping -s -a "$ip" -C 10 -V -- \
-		rping -c -a "$ip" -C 10 -V
+	check "rping to $ip" rping_pair "$ip" 10
 	check "ucmatose to $ip" cm ucmatose -b "$ip" -- ucmatose -s "$ip"
 	check "udaddy to $ip" cm udaddy -b "$ip" -- udaddy -s "$ip"
 done
-check "rping of 60000 bytes" cm rping -s -a "$IP4_A" -C 10 -S 60000 -V -- \
-	rping -c -a "$IP4_A" -C 10 -S 60000 -V
+check "rping of 60000 bytes" rping_pair "$IP4_A" 10 -S 60000
 READY=ready_cm check "perftest connected by librdmacm" perftest ib_write_bw -R -n 50 -s 4096
 
 # pingpong PROGRAM ARGS...

@@ -4,8 +4,6 @@
 # The rules of the verbs: states, attributes, limits, and the right completion
 # for each failure. (The assertions are in tools/test/verbs/.)
 
-# All groups; a group that hangs is ended by its alarm.
-CHECK_TIMEOUT=600
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 

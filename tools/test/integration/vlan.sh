@@ -58,8 +58,7 @@ check "those of service level 3 leave with the PCP that the egress map says" \
 check "and CNPs with that of priority 6" \
 	test "$(packets "ether[14] >> 5 == 7 and vlan $ID and udp port 4791")" -ge 1
 
-READY=ready_cm check "rping over a VLAN's address" pair \
-	rping -s -a "10.99.$ID.1" -C 5 -V -- rping -c -a "10.99.$ID.1" -C 5 -V
+check "rping over a VLAN's address" rping_pair "10.99.$ID.1" 5
 
 gone() { ! gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID"; }
 removed()

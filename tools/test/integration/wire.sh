@@ -23,8 +23,7 @@ for family in -4 -6; do
 		integrity_pair $family --types ud --ops send,send_imm \
 		--sizes 65,mtu --count 2
 done
-READY=ready_cm check "traffic to look at: a connection" pair \
-	rping -s -a "$IP4_A" -C 3 -V -- rping -c -a "$IP4_A" -C 3 -V
+check "traffic to look at: a connection" rping_pair "$IP4_A" 3
 capture_end
 
 tap_run "wire/check.py" /usr/bin/python3 "$TEST_DIR/wire/check.py" "$TMP/wire.pcap"

@@ -115,7 +115,7 @@ void line_send(int fd, const void *data, size_t len)
 	for (; len; at += n, len -= n) {
 		n = send(fd, at, len, MSG_NOSIGNAL);
 		if (n < 0)
-			die_errno(errno, "the peer went away");
+			die_as(EXIT_GONE, errno, "the peer went away");
 	}
 }
 
@@ -127,7 +127,7 @@ void line_recv(int fd, void *data, size_t len)
 	for (; len; at += n, len -= n) {
 		n = recv(fd, at, len, 0);
 		if (n <= 0)
-			die_errno(n ? errno : 0, "the peer went away");
+			die_as(EXIT_GONE, n ? errno : 0, "the peer went away");
 	}
 }
 
@@ -149,9 +149,18 @@ bool note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n < 0)
-		die_errno(errno, "the peer went away");
+		die_as(EXIT_GONE, errno, "the peer went away");
 	line_send(fd, (uint8_t *)&note + n, sizeof(note) - n);
 	return true;
+}
+
+void note_failure(int fd)
+{
+	struct note note = { .kind = NOTE_FAIL };
+
+	/* Who is not there any more need not be told. */
+	if (send(fd, &note, sizeof(note), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return;
 }
 
 bool note_poll(int fd, struct note *note)
@@ -162,6 +171,7 @@ bool note_poll(int fd, struct note *note)
 		return false;
 	line_recv(fd, note, sizeof(*note));
 	if (note->kind == NOTE_FAIL)
-		die("the peer reports a failure");
+		/* The peer's own status says of what kind. */
+		die_as(EXIT_GONE, 0, "the peer reports a failure");
 	return true;
 }

@@ -7,15 +7,28 @@
  *	integrity --dev roce_b --gid 1 --connect /tmp/sock --ops write,read \
  *		--sizes 0,1,mtu-1,mtu,mtu+1,64k,8m --layouts one,many
  *
+ * or both sides from one command, each in a namespace if it has one:
+ *
+ *	integrity --dev roce_b --gid 1 --netns b \
+ *		--peer-dev roce_a --peer-gid 1 --peer-netns a --ops write
+ *
  * The client runs the product of its lists as rounds; the server follows. One
- * line tells the result, and the exit status.
+ * line tells the result, and the exit status: 0 if all is well, EXIT_GONE if the
+ * device or the connection went away, EXIT_WRONG for anything else.
  */
 #include <getopt.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
+#include "netns.h"
 #include "round.h"
 
 #define MAX_LIST 32
@@ -29,11 +42,19 @@ struct list {
 /* Sizes may be given relative to the path MTU. */
 #define SIZE_OF_MTU 0x80000000u
 
-static struct options {
-	const char *dev, *listen, *connect;
+/* Where a side is */
+struct place {
+	const char *dev, *netns;
 	int gid;
+};
+
+static struct options {
+	struct place own, peer;
+	const char *listen, *connect, *until;
+	int cpu;
 	struct list types, ops, sizes, mtus, layouts, qps;
 	uint32_t flags, count, depth, timeout, psn, seed, sample, seconds;
+	uint32_t may_lose, spoiled;
 	uint64_t bytes;
 	bool verbose;
 } opt = {
@@ -43,13 +64,14 @@ static struct options {
 	.mtus = { 1, { 0 } },
 	.layouts = { 1, { LAYOUT_ONE } },
 	.qps = { 1, { 1 } },
+	.cpu = -1,
 	.count = 64,
 	.depth = 16,
 	.timeout = 14,
 	.psn = 0xfffff0,	/* soon comes the wrap */
 	.seed = 1,
 	.sample = 1,
-	.seconds = 120,
+	.seconds = PATIENCE_MS / 1000,
 	.bytes = 32u << 20,
 };
 
@@ -61,8 +83,7 @@ static struct total {
 static const char *const type_names[] = { "rc", "uc", "ud", NULL };
 static const uint32_t type_values[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
 static const char *const flag_names[] = {
-	"bidir", "inline", "unsignaled", "events", "solicited", "rnr", "lossy",
-	NULL
+	"bidir", "inline", "unsignaled", "events", "solicited", "rnr", NULL
 };
 
 static uint32_t index_of(const char *word, const char *const *names)
@@ -146,12 +167,18 @@ enum {
 	OPT_DEV = 1, OPT_GID, OPT_LISTEN, OPT_CONNECT, OPT_TYPES, OPT_OPS,
 	OPT_SIZES, OPT_MTUS, OPT_LAYOUTS, OPT_QPS, OPT_FLAGS, OPT_COUNT,
 	OPT_DEPTH, OPT_TIMEOUT, OPT_PSN, OPT_SEED, OPT_SAMPLE, OPT_SECONDS,
-	OPT_BYTES, OPT_VERBOSE, OPT_HELP
+	OPT_BYTES, OPT_VERBOSE, OPT_HELP, OPT_NETNS, OPT_PEER_DEV, OPT_PEER_GID,
+	OPT_PEER_NETNS, OPT_CPU, OPT_UNTIL, OPT_LOST, OPT_SPOIL
 };
 
 static const struct option long_options[] = {
 	{ "dev", 1, NULL, OPT_DEV },
 	{ "gid", 1, NULL, OPT_GID },
+	{ "netns", 1, NULL, OPT_NETNS },
+	{ "peer-dev", 1, NULL, OPT_PEER_DEV },
+	{ "peer-gid", 1, NULL, OPT_PEER_GID },
+	{ "peer-netns", 1, NULL, OPT_PEER_NETNS },
+	{ "cpu", 1, NULL, OPT_CPU },
 	{ "listen", 1, NULL, OPT_LISTEN },
 	{ "connect", 1, NULL, OPT_CONNECT },
 	{ "types", 1, NULL, OPT_TYPES },
@@ -169,6 +196,9 @@ static const struct option long_options[] = {
 	{ "sample", 1, NULL, OPT_SAMPLE },
 	{ "seconds", 1, NULL, OPT_SECONDS },
 	{ "bytes", 1, NULL, OPT_BYTES },
+	{ "until", 1, NULL, OPT_UNTIL },
+	{ "lost", 1, NULL, OPT_LOST },
+	{ "spoil", 1, NULL, OPT_SPOIL },
 	{ "verbose", 0, NULL, OPT_VERBOSE },
 	{ "help", 0, NULL, OPT_HELP },
 	{ }
@@ -178,7 +208,10 @@ static void usage(void)
 {
 	puts("integrity --dev DEVICE --gid INDEX --listen ADDRESS\n"
 	     "integrity --dev DEVICE --gid INDEX --connect ADDRESS [lists] [settings]\n"
+	     "integrity --dev DEVICE --gid INDEX --peer-dev DEVICE --peer-gid INDEX ...\n"
 	     "ADDRESS: a path with a slash (UNIX socket) or host:port\n"
+	     "  --netns, --peer-netns   namespaces of the two sides\n"
+	     "  --cpu N                 both sides on this one\n"
 	     "lists, comma separated; the rounds are their product:\n"
 	     "  --types   rc uc ud                               (rc)\n"
 	     "  --ops     send send_imm write write_imm read fetch_add compare_swap\n"
@@ -188,7 +221,7 @@ static void usage(void)
 	     "  --layouts one odd uneven holes many tiny         (one)\n"
 	     "  --qps     QPs at once                            (1)\n"
 	     "settings:\n"
-	     "  --flags   bidir,inline,unsignaled,events,solicited,rnr,lossy\n"
+	     "  --flags   bidir,inline,unsignaled,events,solicited,rnr\n"
 	     "  --count   messages a round, QP and direction     (64)\n"
 	     "  --bytes   ... and at most so many bytes          (32m)\n"
 	     "  --depth   messages on their way                  (16)\n"
@@ -196,7 +229,10 @@ static void usage(void)
 	     "  --psn     the first one                          (0xfffff0)\n"
 	     "  --seed    of patterns and of the sample          (1)\n"
 	     "  --sample  N: run one round in N                  (1)\n"
-	     "  --seconds after which a round is stuck          (120)\n"
+	     "  --seconds after which a round is stuck          (900)\n"
+	     "  --until   FILE: all rounds again and again, until it is there\n"
+	     "  --lost    percent of the messages that an unreliable service may lose\n"
+	     "  --spoil   N: the client's N-th message is wrong: the server must say so\n"
 	     "  --verbose a line for each round");
 	exit(0);
 }
@@ -223,10 +259,25 @@ static void set_option(int c, char *arg)
 {
 	switch (c) {
 	case OPT_DEV:
-		opt.dev = arg;
+		opt.own.dev = arg;
 		break;
 	case OPT_GID:
-		opt.gid = atoi(arg);
+		opt.own.gid = atoi(arg);
+		break;
+	case OPT_NETNS:
+		opt.own.netns = arg;
+		break;
+	case OPT_PEER_DEV:
+		opt.peer.dev = arg;
+		break;
+	case OPT_PEER_GID:
+		opt.peer.gid = atoi(arg);
+		break;
+	case OPT_PEER_NETNS:
+		opt.peer.netns = arg;
+		break;
+	case OPT_CPU:
+		opt.cpu = atoi(arg);
 		break;
 	case OPT_LISTEN:
 		opt.listen = arg;
@@ -235,7 +286,7 @@ static void set_option(int c, char *arg)
 		opt.connect = arg;
 		break;
 	case OPT_FLAGS:
-		opt.flags = parse_flags(arg);
+		opt.flags |= parse_flags(arg);
 		break;
 	case OPT_COUNT:
 		opt.count = parse_number(arg);
@@ -261,6 +312,16 @@ static void set_option(int c, char *arg)
 	case OPT_BYTES:
 		opt.bytes = parse_number(arg);
 		break;
+	case OPT_UNTIL:
+		opt.until = arg;
+		break;
+	case OPT_LOST:
+		opt.flags |= ROUND_LOSSY;
+		opt.may_lose = parse_number(arg);
+		break;
+	case OPT_SPOIL:
+		opt.spoiled = parse_number(arg);
+		break;
 	case OPT_VERBOSE:
 		opt.verbose = true;
 		break;
@@ -280,8 +341,9 @@ static void parse_options(int argc, char **argv)
 			usage();
 		set_option(c, optarg);
 	}
-	if (optind != argc || !opt.dev || !opt.listen == !opt.connect)
-		die("integrity: a device and one of --listen, --connect are needed; --help tells more");
+	if (optind != argc || !opt.own.dev ||
+	    !!opt.listen + !!opt.connect + !!opt.peer.dev != 1)
+		die("integrity: a device and one of --listen, --connect, --peer-dev are needed; --help tells more");
 }
 
 static bool possible(const struct round *r)
@@ -354,6 +416,7 @@ static bool nth_round(struct round *r, uint32_t n, uint32_t active_mtu)
 		.seed = opt.seed, .flags = opt.flags, .count = opt.count,
 		.depth = opt.depth, .timeout = opt.timeout, .psn = opt.psn,
 		.seconds = opt.seconds,
+		.may_lose = opt.may_lose, .spoiled = opt.spoiled,
 		.tx_layout = opt.layouts.value[at[0]],
 		/* Gathering and scattering must not cut at the same places. */
 		.rx_layout = opt.layouts.value[(at[0] + 1) % opt.layouts.n],
@@ -366,11 +429,10 @@ static bool nth_round(struct round *r, uint32_t n, uint32_t active_mtu)
 	return true;
 }
 
-static void client(struct port *port, int line)
+static void run_all(struct port *port, int line)
 {
-	struct round r, end = { .last = 1 };
 	uint32_t mtu = mtu_bytes(port->attr.active_mtu);
-	double begin = seconds();
+	struct round r;
 	uint32_t n;
 
 	for (n = 0; nth_round(&r, n, mtu); n++) {
@@ -380,6 +442,21 @@ static void client(struct port *port, int line)
 		r.number = n;
 		run(port, line, &r);
 	}
+}
+
+static bool go_on(void)
+{
+	return opt.until && total.rounds && access(opt.until, F_OK);
+}
+
+static void client(struct port *port, int line)
+{
+	struct round end = { .last = 1 };
+	double begin = seconds();
+
+	do
+		run_all(port, line);
+	while (go_on());
 	line_send(line, &end, sizeof(end));
 	if (!total.rounds)
 		die("integrity: none of these rounds is possible");
@@ -400,19 +477,88 @@ static void server(struct port *port, int line)
 	}
 }
 
+/* From opening the device to closing it; @line is -1 if it is still to be made. */
+static void run_side(const struct place *place, int line, bool is_server)
+{
+	struct port port;
+
+	if (place->netns)
+		netns_enter(place->netns);
+	port_open(&port, place->dev, place->gid);
+	if (line < 0)
+		line = is_server ? line_listen(opt.listen) : line_connect(opt.connect);
+	if (is_server)
+		server(&port, line);
+	else
+		client(&port, line);
+	port_close(&port);
+}
+
+/* A side in a process of its own, with its end of the line */
+static pid_t fork_side(const struct place *place, int line, int other_end,
+		       bool is_server)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die_errno(errno, "fork");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(other_end);
+	run_side(place, line, is_server);
+	exit(0);
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		die_errno(errno, "waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_WRONG;
+}
+
+/* Both sides; what one of them finds wrong is told before what the other one lost. */
+static int run_both(void)
+{
+	int line[2], status[2];
+	pid_t pid[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, line))
+		die_errno(errno, "socketpair");
+	pid[0] = fork_side(&opt.peer, line[0], line[1], true);
+	pid[1] = fork_side(&opt.own, line[1], line[0], false);
+	close(line[0]);
+	close(line[1]);
+	status[0] = status_of(pid[0]);
+	status[1] = status_of(pid[1]);
+	if (status[0] == EXIT_WRONG || status[1] == EXIT_WRONG)
+		return EXIT_WRONG;
+	return status[0] ?: status[1];
+}
+
+static void stay_on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die_errno(errno, "CPU %d", cpu);
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	struct port port;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	parse_options(argc, argv);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	port_open(&port, opt.dev, opt.gid);
-	if (opt.connect)
-		client(&port, line_connect(opt.connect));
-	else
-		server(&port, line_listen(opt.listen));
-	port_close(&port);
+	if (opt.cpu >= 0)
+		stay_on_cpu(opt.cpu);
+	if (opt.peer.dev)
+		return run_both();
+	run_side(&opt.own, -1, opt.listen);
 	return 0;
 }

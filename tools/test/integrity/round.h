@@ -71,6 +71,8 @@ struct round {
 	uint32_t timeout;	/* of the QP: 4.096 us << timeout */
 	uint32_t psn;		/* where packet sequence numbers begin */
 	uint32_t seconds;	/* after which a round is called stuck */
+	uint32_t may_lose;	/* percent, of an unreliable service on a bad link */
+	uint32_t spoiled;	/* a control: this message of the client, from 1, is wrong */
 };
 
 /* A message's pieces in memory, in order. */
@@ -149,6 +151,8 @@ struct note {
  * and neither would the peer. A UNIX socket takes a note whole or not at all.
  */
 bool note_send(int fd, enum note_kind kind, uint32_t qp, uint32_t value);
+/* For a side that is about to end. */
+void note_failure(int fd);
 /* Returns whether a note was there. */
 bool note_poll(int fd, struct note *note);
 

@@ -8,6 +8,9 @@
 
 #include "side.h"
 
+/* What is still on its way so many seconds after the last message is lost. */
+#define LAST_ONES 5.0
+
 static bool lossy(struct side *s)
 {
 	return s->r->flags & ROUND_LOSSY;
@@ -53,7 +56,7 @@ static void post_recv(struct side *s, struct flow *f, uint32_t i)
 	wr.num_sge = p.n;
 	err = ibv_post_recv(f->qp, &wr, &bad);
 	if (err)
-		fail(s, "ibv_post_recv %u: %s", i, strerror(err));
+		fail_verb(s, "ibv_post_recv", err);
 }
 
 static void prepare_memory(struct side *s, struct flow *f, uint32_t i)
@@ -313,13 +316,10 @@ bool rx_finished(struct side *s, struct flow *f)
 {
 	if (!f->rx.active || f->rx.next == s->r->count)
 		return true;
-	/* What is still on its way after this long is lost. */
 	if (!lossy(s) || f->rx.announced < s->r->count ||
-	    seconds() < f->rx.last + 0.3)
+	    seconds() < f->rx.last + LAST_ONES)
 		return false;
 	f->rx.lost += s->r->count - f->rx.next;
 	f->rx.next = s->r->count;
-	if (f->rx.lost == s->r->count)
-		fail(s, "not one of %u messages came", s->r->count);
 	return true;
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Builds and takes down what a side needs for a round. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "side.h"
 
@@ -18,18 +16,18 @@ struct hello {
 	uint32_t mtu;
 };
 
-void fail(struct side *s, const char *fmt, ...)
+void fail_as(struct side *s, int status, const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "FAIL %s: %s: ", s->server ? "server" : "client",
-		round_str(s->r));
+	fprintf(stderr, "%s %s: %s: ", status == EXIT_GONE ? "GONE" : "FAIL",
+		s->server ? "server" : "client", round_str(s->r));
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
 	fputc('\n', stderr);
-	note_send(s->line, NOTE_FAIL, 0, 0);
-	exit(1);
+	note_failure(s->line);
+	exit(status);
 }
 
 bool tell(struct side *s, struct flow *f, enum note_kind kind, uint32_t value)
@@ -65,7 +63,7 @@ static void create_memory(struct side *s)
 	s->rx_mr = ibv_reg_mr(s->pd, s->rx_mem, s->mem_size,
 			      IBV_ACCESS_LOCAL_WRITE | remote);
 	if (!s->tx_mr || !s->rx_mr)
-		fail(s, "ibv_reg_mr: %s", strerror(errno));
+		fail_verb(s, "ibv_reg_mr", errno);
 	s->expected = zalloc(s->stride);
 	s->seen = zalloc(s->stride);
 }
@@ -77,12 +75,12 @@ static void create_cqs(struct side *s)
 	if (s->r->flags & ROUND_EVENTS) {
 		s->channel = ibv_create_comp_channel(s->port->ctx);
 		if (!s->channel)
-			fail(s, "ibv_create_comp_channel: %s", strerror(errno));
+			fail_verb(s, "ibv_create_comp_channel", errno);
 	}
 	s->scq = ibv_create_cq(s->port->ctx, entries, NULL, s->channel, 0);
 	s->rcq = ibv_create_cq(s->port->ctx, entries, NULL, s->channel, 0);
 	if (!s->scq || !s->rcq)
-		fail(s, "ibv_create_cq: %s", strerror(errno));
+		fail_verb(s, "ibv_create_cq", errno);
 }
 
 static void create_qp(struct side *s, struct flow *f)
@@ -105,7 +103,7 @@ static void create_qp(struct side *s, struct flow *f)
 
 	f->qp = ibv_create_qp(s->pd, &init);
 	if (!f->qp)
-		fail(s, "ibv_create_qp: %s", strerror(errno));
+		fail_verb(s, "ibv_create_qp", errno);
 	if (init.cap.max_send_wr < r->depth || init.cap.max_send_sge < MAX_SGE)
 		fail(s, "the QP got less than was asked for");
 }
@@ -146,26 +144,24 @@ static void exchange_hello(struct side *s, struct flow *f)
 
 static void connect_qp(struct side *s, struct flow *f)
 {
-	struct ibv_ah_attr attr;
 	int err;
 
 	err = qp_to_init(f->qp, IBV_ACCESS_LOCAL_WRITE |
 			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 			 IBV_ACCESS_REMOTE_ATOMIC);
 	if (err)
-		fail(s, "to INIT: %s", strerror(err));
+		fail_verb(s, "to INIT", err);
 	err = qp_to_rtr(f->qp, s->port, &f->path);
 	if (err)
-		fail(s, "to RTR: %s", strerror(err));
+		fail_verb(s, "to RTR", err);
 	err = qp_to_rts(f->qp, &f->path);
 	if (err)
-		fail(s, "to RTS: %s", strerror(err));
+		fail_verb(s, "to RTS", err);
 	if (s->r->qp_type != IBV_QPT_UD)
 		return;
-	fill_ah_attr(&attr, s->port, &f->path);
-	f->ah = ibv_create_ah(s->pd, &attr);
+	f->ah = ah_create(s->pd, s->port, &f->path);
 	if (!f->ah)
-		fail(s, "ibv_create_ah: %s", strerror(errno));
+		fail_verb(s, "ibv_create_ah", errno);
 }
 
 static void create_flow(struct side *s, uint32_t index)
@@ -189,7 +185,7 @@ void side_create(struct side *s)
 
 	s->pd = ibv_alloc_pd(s->port->ctx);
 	if (!s->pd)
-		fail(s, "ibv_alloc_pd: %s", strerror(errno));
+		fail_verb(s, "ibv_alloc_pd", errno);
 	create_memory(s);
 	create_cqs(s);
 	s->flows = zalloc(s->r->qps * sizeof(*s->flows));
@@ -200,7 +196,7 @@ void side_create(struct side *s)
 static void must(struct side *s, const char *what, int err)
 {
 	if (err)
-		fail(s, "%s: %s", what, strerror(err));
+		fail_verb(s, what, err);
 }
 
 void side_destroy(struct side *s)

@@ -3,6 +3,9 @@
 #ifndef INTEGRITY_SIDE_H
 #define INTEGRITY_SIDE_H
 
+#include <errno.h>
+#include <string.h>
+
 #include "round.h"
 
 /* The stream of requests that leaves through a QP. */
@@ -52,6 +55,7 @@ struct side {
 	struct ibv_cq *scq, *rcq;
 	bool scq_armed, rcq_armed;
 	unsigned int scq_events, rcq_events;
+	unsigned int completions;	/* of both CQs */
 	struct ibv_mr *tx_mr, *rx_mr;
 	uint8_t *tx_mem, *rx_mem;
 	uint32_t stride;
@@ -60,8 +64,14 @@ struct side {
 	struct flow *flows;
 };
 
-void fail(struct side *s, const char *fmt, ...)
-	__attribute__((noreturn, format(printf, 2, 3)));
+/* What went wrong is told on stderr and to the peer; ends the program. */
+void fail_as(struct side *s, int status, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+#define fail(s, ...) fail_as(s, EXIT_WRONG, __VA_ARGS__)
+/* A verb has failed with an errno. */
+#define fail_verb(s, verb, err) \
+	fail_as(s, device_is_gone(err) ? EXIT_GONE : EXIT_WRONG, "%s: %s", \
+		verb, strerror(err))
 
 static inline uint8_t *tx_slot(struct side *s, struct flow *f, uint32_t i)
 {

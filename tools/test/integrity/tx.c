@@ -22,6 +22,8 @@ static void fill_slot(struct side *s, struct flow *f, uint32_t i,
 		return;
 	pattern_fill(s->expected, s->r->size,
 		     pattern_key(s->r, s->server, f->index, i));
+	if (!s->server && i + 1 == s->r->spoiled)
+		s->expected[0] ^= 1;
 	pattern_scatter(p, s->expected);
 }
 
@@ -140,7 +142,7 @@ void tx_post(struct side *s, struct flow *f)
 		return;
 	err = ibv_post_send(f->qp, wr, &bad);
 	if (err)
-		fail(s, "ibv_post_send of message %u: %s", first, strerror(err));
+		fail_verb(s, "ibv_post_send", err);
 	spoil_inline(s, f, first, n);
 }
 

@@ -20,7 +20,6 @@
 
 #include "../verbs/verbs.h"
 
-#define PATIENCE 30000	/* ms */
 
 static const struct {
 	const char *name;
@@ -47,7 +46,7 @@ static enum ibv_wc_status move_one(struct duo *d, enum ibv_wr_opcode opcode,
 				d->b.mr->rkey);
 	if (err)
 		die_errno(err, "post");
-	if (!wait_wc(d->a.scq, &wc, PATIENCE))
+	if (!wait_wc(d->a.scq, &wc, PATIENCE_MS))
 		die("no completion");
 	if (opcode == IBV_WR_SEND)
 		wait_wc(d->b.rcq, &(struct ibv_wc){ }, 0);

@@ -16,7 +16,6 @@
 #include "util.h"
 #include "rdma.h"
 
-#define PATIENCE 60000	/* ms */
 #define BUF_SIZE 4096
 
 struct belongings {
@@ -55,7 +54,7 @@ static void wait_for_the_end(struct ibv_context *ctx)
 	struct ibv_async_event event;
 
 	do {
-		if (poll(&poller, 1, PATIENCE) != 1)
+		if (poll(&poller, 1, PATIENCE_MS) != 1)
 			die("nobody said that the device is gone");
 		if (ibv_get_async_event(ctx, &event))
 			die_errno(errno, "ibv_get_async_event");

@@ -9,17 +9,18 @@
  * programs that poll would take the CPUs from the switch that is tested. Prints
  * "ready" when it is connected, begins with a line on its standard input, or the end
  * of that, and prints the bytes that arrived in the end, and the seconds they took.
+ * With 0 SECONDS it goes on until its standard input ends.
  */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <sys/resource.h>
 
 #include "../verbs/verbs.h"
 
 /* How long the last messages may take */
-#define PATIENCE 30000	/* ms */
 
 static void post(struct duo *d)
 {
@@ -36,7 +37,7 @@ static void wait_for_event(struct end *end)
 	struct ibv_cq *cq;
 	void *context;
 
-	if (poll(&pfd, 1, PATIENCE) <= 0)
+	if (poll(&pfd, 1, PATIENCE_MS) <= 0)
 		die("no completion");
 	if (ibv_get_cq_event(end->channel, &cq, &context))
 		die_errno(errno, "ibv_get_cq_event");
@@ -63,16 +64,24 @@ static unsigned int reap(struct end *end)
 	return count;
 }
 
+/* @end: when it is over, or 0 if that is told on standard input */
+static bool is_over(double end)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return end ? seconds() >= end : poll(&input, 1, 0) > 0;
+}
+
 static void stream(struct duo *d, double length, unsigned int outstanding)
 {
-	double begin = seconds();
+	double begin = seconds(), end = length ? begin + length : 0;
 	unsigned int posted, done = 0;
 
 	for (posted = 0; posted < outstanding; posted++)
 		post(d);
 	while (done < posted) {
 		done += reap(&d->a);
-		while (posted < done + outstanding && seconds() < begin + length) {
+		while (posted < done + outstanding && !is_over(end)) {
 			post(d);
 			posted++;
 		}
@@ -91,6 +100,8 @@ int main(int argc, char **argv)
 	if (argc != 7)
 		die("usage: stream DEVICE GID_INDEX DEVICE GID_INDEX SECONDS OUTSTANDING");
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* What is read ahead could not be polled for. */
+	setvbuf(stdin, NULL, _IONBF, 0);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	port_open(&a, argv[1], atoi(argv[2]));
 	port_open(&b, argv[3], atoi(argv[4]));

@@ -13,8 +13,7 @@ link_pair
 check "rdma link shows the port ACTIVE" \
 	bash -c "rdma link show $DEV_A/1 | grep -w 'state ACTIVE'"
 check "ib_write_bw" perftest ib_write_bw -n 100 -s 65536
-READY=ready_cm check "rping" pair \
-	rping -s -a "$IP4_A" -C 10 -V -- rping -c -a "$IP4_A" -C 10 -V
+check "rping" rping_pair "$IP4_A" 10
 for family in -4 -6; do
 	check "integrity over IPv${family#-}: RC" \
 		integrity_pair $family --ops mix --sizes 1,mtu+1,20000 --count 14

@@ -4,8 +4,8 @@
 # Every end of a device, and what contends for one, 50 times each; 5 times where
 # everything is checked and each takes most of a minute.
 
-export TEARDOWNS=50 ROUNDS=50 CHECK_TIMEOUT=3600
-[[ ! -e /proc/lockdep ]] || TEARDOWNS=5 ROUNDS=5
+export ROCE_SOAK=yes ROUNDS=50 CHECK_TIMEOUT=3600
+[[ ! -e /proc/lockdep ]] || ROUNDS=5
 status=0
 for script in teardown exclusive coexist contention; do
 	"$(dirname "$0")/../integration/$script.sh" || status=1

@@ -35,6 +35,10 @@ union command {
 	struct ib_uverbs_create_srq create_srq;
 	struct ib_uverbs_modify_srq modify_srq;
 	struct ib_uverbs_create_ah create_ah;
+	struct {
+		struct ib_uverbs_post_send command;
+		struct ib_uverbs_send_wr requests[2];
+	} post_send;
 	uint8_t bytes[MAX_COMMAND];
 };
 
@@ -404,6 +408,27 @@ static bool modify_one(struct ibv_qp *qp, enum ibv_qp_state to, int mask,
 	return !err;
 }
 
+/* A library posts by a command without requests. This one has two. */
+static void failed_post(void)
+{
+	struct ibv_qp *qp = qp_in_state(&duo, IBV_QPT_RC, IBV_QPS_RESET, NULL);
+	struct ib_uverbs_post_send_resp response = { };
+	struct request request = { };
+
+	request.command.post_send.command = (struct ib_uverbs_post_send) {
+		.response = (uintptr_t)&response,
+		.qp_handle = qp->handle,
+		.wr_count = ARRAY_SIZE(request.command.post_send.requests),
+		.wqe_size = sizeof(request.command.post_send.requests[0]),
+	};
+	tap_errno("a post to a QP in RESET fails", EINVAL,
+		  issue(duo.a.port->ctx->cmd_fd, &request,
+			IB_USER_VERBS_CMD_POST_SEND,
+			sizeof(request.command.post_send), sizeof(response)));
+	tap_int("with the first of its requests", 1, response.bad_wr);
+	ibv_destroy_qp(qp);
+}
+
 /*
  * Each attribute alone, and with a transition: the first, which is the state
  * itself, to each state, the others to RESET and to RTS.
@@ -505,6 +530,7 @@ void test_arguments(void)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		any_length(&commands[i]);
 	query_device_lengths();
+	failed_post();
 	ibv_destroy_srq(srq);
 	duo_close(&duo);
 }

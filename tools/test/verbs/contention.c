@@ -157,7 +157,7 @@ static enum ibv_wc_status bind(struct rival *rival, struct ibv_mw *mw, uint64_t 
 	struct ibv_wc wc;
 
 	if (ibv_bind_mw(rival->d.b.qp, mw, &bind) ||
-	    !wait_wc(rival->d.b.scq, &wc, 5000))
+	    !wait_wc(rival->d.b.scq, &wc, PATIENCE_MS))
 		die("a window is neither bound nor refused");
 	return wc.status;
 }
@@ -172,7 +172,7 @@ static bool write_arrives(struct rival *rival, struct ibv_mw *mw)
 	memset(d->b.buf, 0, BUF_SIZE);
 	if (post_rdma(d, IBV_WR_RDMA_WRITE, 1, sge_of(&d->a, 0, PAGE), ADDRESS,
 		      mw->rkey) ||
-	    !wait_wc(d->a.scq, &wc, 5000) || wc.status)
+	    !wait_wc(d->a.scq, &wc, PATIENCE_MS) || wc.status)
 		return false;
 	return is_at_address(rival->turns) && !memcmp(d->b.buf, d->a.buf, PAGE) &&
 	       !d->b.buf[PAGE];

@@ -86,6 +86,8 @@ static bool side_is_right(const char *expected, char side, const uint64_t *befor
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		uint64_t say = expected_of(expected, side, names[i]);
 
+		if (say)
+			printf("# moved: %s\n", names[i]);
 		if (after[i] - before[i] == say)
 			continue;
 		printf("# %c: %s grew by %lu, not by %lu\n", side, names[i],

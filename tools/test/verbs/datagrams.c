@@ -50,7 +50,7 @@ static void nobody_there(void)
 	tap_wc("a datagram to a QP that does not exist is sent", d.a.scq, 1,
 	       IBV_WC_SUCCESS);
 	post_to(&d, 2, d.b.qp->qp_num, TEST_QKEY);
-	wait_wc(d.a.scq, &wc, 5000);
+	wait_wc(d.a.scq, &wc, PATIENCE_MS);
 	sleep_ms(50);
 	post_recv(&d.b, 10, sge_of(&d.b, 0, 100));
 	tap_no_wc("a datagram without a receive is dropped", d.b.rcq, 50);
@@ -92,7 +92,7 @@ static void oversize(void)
 	duo_open(&d, &ud);
 	post_recv(&d.b, 10, sge_of(&d.b, 0, BUF_SIZE));
 	err = post_send(&d.a, 1, sge_of(&d.a, 0, d.a.path.mtu + 1), 0);
-	if (!err && wait_wc(d.a.scq, &wc, 5000))
+	if (!err && wait_wc(d.a.scq, &wc, PATIENCE_MS))
 		tap_int("a datagram longer than the MTU ends in LOC_LEN_ERR",
 			IBV_WC_LOC_LEN_ERR, wc.status);
 	else

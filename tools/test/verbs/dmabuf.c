@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Regions of a dma-buf, one that the kernel makes of a program's own pages
- * (udmabuf). The stock provider has no call for them, so this speaks to the
- * kernel directly.
+ * (udmabuf), or one that moves (exporter/exporter.c). The stock provider has no
+ * call for them, so this speaks to the kernel directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "verbs.h"
+#include "../exporter/exporter.h"
 
 #define SIZE	(4 * PAGE)
 #define IOVA	0x10000000
@@ -97,7 +98,7 @@ static int reg(struct end *e, int fd, uint64_t offset, uint64_t length,
 	return 0;
 }
 
-static int dereg(struct end *e, const struct dmabuf_region *region)
+int dereg_handle(struct ibv_context *ctx, uint32_t handle)
 {
 	struct {
 		struct ib_uverbs_ioctl_hdr header;
@@ -110,11 +111,10 @@ static int dereg(struct end *e, const struct dmabuf_region *region)
 			.num_attrs = ARRAY_SIZE(request.attrs),
 			.driver_id = RDMA_DRIVER_RXE,
 		},
-		.attrs = { attr(UVERBS_ATTR_DESTROY_MR_HANDLE, 0, region->handle) },
+		.attrs = { attr(UVERBS_ATTR_DESTROY_MR_HANDLE, 0, handle) },
 	};
 
-	return ioctl(e->pd->context->cmd_fd, RDMA_VERBS_IOCTL, &request) ?
-	       errno : 0;
+	return ioctl(ctx->cmd_fd, RDMA_VERBS_IOCTL, &request) ? errno : 0;
 }
 
 static void transfer(struct duo *d, struct buffer *buffer)
@@ -146,7 +146,7 @@ static void transfer(struct duo *d, struct buffer *buffer)
 		  IOVA + SIZE - PAGE - 1, region.rkey);
 	tap_wc("nothing is written behind it", d->a.scq, 3,
 	       IBV_WC_REM_ACCESS_ERR);
-	tap_errno("it is deregistered", 0, dereg(&d->b, &region));
+	tap_errno("it is deregistered", 0, dereg_handle(d->b.port->ctx, region.handle));
 }
 
 static void refusals(struct duo *d, struct buffer *buffer)
@@ -172,7 +172,7 @@ void test_dmabuf(void)
 	struct duo d;
 
 	if (udmabuf < 0) {
-		puts("ok - a dma-buf becomes a region # SKIP this kernel has no udmabuf");
+		tap_skip("a dma-buf becomes a region", "this kernel has no udmabuf");
 		return;
 	}
 	buffer = make_buffer(udmabuf);
@@ -182,4 +182,74 @@ void test_dmabuf(void)
 	transfer(&d, &buffer);
 	duo_close(&d);
 	munmap(buffer.memory, SIZE);
+}
+
+static int make_moving(int exporter, unsigned long refuses)
+{
+	int fd = ioctl(exporter, EXPORTER_MAKE, refuses);
+
+	if (fd < 0)
+		die_errno(errno, "EXPORTER_MAKE");
+	return fd;
+}
+
+static int move(int exporter, int fd)
+{
+	return ioctl(exporter, EXPORTER_MOVE, fd) ? errno : 0;
+}
+
+static bool holds(int exporter, int fd, const uint8_t *bytes)
+{
+	struct exporter_peek peek = { .fd = fd };
+
+	if (ioctl(exporter, EXPORTER_PEEK, &peek))
+		die_errno(errno, "EXPORTER_PEEK");
+	return !memcmp(peek.bytes, bytes, sizeof(peek.bytes));
+}
+
+static void write_to_moving(struct duo *d, int exporter)
+{
+	int fd = make_moving(exporter, 0);
+	struct dmabuf_region region;
+
+	tap_errno("a dma-buf moves while nobody has pinned it", 0,
+		  move(exporter, fd));
+	tap_errno("it becomes a region", 0,
+		  reg(&d->b, fd, 0, EXPORTER_SIZE, &region));
+	tap_errno("and does not move any more", EBUSY, move(exporter, fd));
+	memcpy(d->a.buf, "it stays", 8);
+	post_rdma(d, IBV_WR_RDMA_WRITE, 1, sge_of(&d->a, 0, 8), IOVA, region.rkey);
+	tap_wc("it is written to", d->a.scq, 1, IBV_WC_SUCCESS);
+	tap_true("where it is", holds(exporter, fd, d->a.buf));
+	tap_errno("it is deregistered", 0, dereg_handle(d->b.port->ctx, region.handle));
+	tap_errno("and moves again", 0, move(exporter, fd));
+	close(fd);
+}
+
+static void refuse_moving(struct duo *d, int exporter, const char *name,
+			  unsigned long refuses, int err)
+{
+	int fd = make_moving(exporter, refuses);
+	struct dmabuf_region region;
+
+	tap_errno(name, err, reg(&d->b, fd, 0, EXPORTER_SIZE, &region));
+	close(fd);
+}
+
+/* exporter.ko is loaded. */
+void test_moving_dmabuf(void)
+{
+	int exporter = open("/dev/" EXPORTER_DEVICE, O_RDWR);
+	struct duo d;
+
+	if (exporter < 0)
+		die_errno(errno, "/dev/" EXPORTER_DEVICE);
+	duo_open(&d, NULL);
+	refuse_moving(&d, exporter, "one that cannot be pinned is refused",
+		      EXPORTER_NO_PIN, EBUSY);
+	refuse_moving(&d, exporter, "one that cannot be mapped is refused",
+		      EXPORTER_NO_MAP, ENOMEM);
+	write_to_moving(&d, exporter);
+	duo_close(&d);
+	close(exporter);
 }

@@ -16,6 +16,17 @@ void duo_ports(struct port *a, struct port *b)
 	port_b = b;
 }
 
+static struct ibv_cq *create_extended_cq(struct end *e, uint32_t cqe)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.channel = e->channel,
+	};
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(e->port->ctx, &attr);
+
+	return cq ? ibv_cq_ex_to_cq(cq) : NULL;
+}
+
 static void end_open(struct end *e, struct port *port,
 		     const struct duo_options *opt)
 {
@@ -35,7 +46,9 @@ static void end_open(struct end *e, struct port *port,
 	e->port = port;
 	e->pd = ibv_alloc_pd(port->ctx);
 	e->channel = ibv_create_comp_channel(port->ctx);
-	e->scq = ibv_create_cq(port->ctx, opt->cqe, NULL, e->channel, 0);
+	e->scq = opt->extended_cq && port == port_a ?
+		 create_extended_cq(e, opt->cqe) :
+		 ibv_create_cq(port->ctx, opt->cqe, NULL, e->channel, 0);
 	e->rcq = ibv_create_cq(port->ctx, opt->cqe, NULL, e->channel, 0);
 	if (!e->pd || !e->channel || !e->scq || !e->rcq)
 		die_errno(errno, "PD or CQ");
@@ -94,7 +107,6 @@ static void fill_path(struct duo *d, struct end *e, struct end *peer)
 static void end_connect(struct duo *d, struct end *e, struct end *peer)
 {
 	unsigned int access = IBV_ACCESS_LOCAL_WRITE;
-	struct ibv_ah_attr attr;
 
 	if (!d->opt.no_remote_access)
 		access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -104,8 +116,7 @@ static void end_connect(struct duo *d, struct end *e, struct end *peer)
 	must("to RTS", qp_to_rts(e->qp, &e->path));
 	if (e->qp->qp_type != IBV_QPT_UD || e->ah)
 		return;
-	fill_ah_attr(&attr, e->port, &e->path);
-	e->ah = ibv_create_ah(e->pd, &attr);
+	e->ah = ah_create(e->pd, e->port, &e->path);
 	if (!e->ah)
 		die_errno(errno, "ibv_create_ah");
 }
@@ -122,7 +133,7 @@ static void set_defaults(struct duo_options *opt)
 	opt->wr = opt->wr ?: 16;
 	opt->sge = opt->sge ?: 4;
 	opt->cqe = opt->cqe ?: 64;
-	opt->timeout = opt->timeout ?: 14;
+	opt->timeout = opt->timeout ?: 17;
 	opt->retry_cnt = opt->retry_cnt ?: 3;
 }
 
@@ -252,10 +263,10 @@ void tap_alive(const char *name, struct duo *d)
 		tap_not_ok(name, "a post failed");
 		return;
 	}
-	if (!wait_wc(d->a.scq, &wc, 5000) || wc.status || wc.wr_id != 902)
+	if (!wait_wc(d->a.scq, &wc, PATIENCE_MS) || wc.status || wc.wr_id != 902)
 		tap_not_ok(name, "no good send completion (status '%s')",
 			   ibv_wc_status_str(wc.status));
-	else if (!wait_wc(d->b.rcq, &wc, 5000) || wc.status || wc.wr_id != 901)
+	else if (!wait_wc(d->b.rcq, &wc, PATIENCE_MS) || wc.status || wc.wr_id != 901)
 		tap_not_ok(name, "no good receive completion");
 	else if (d->b.buf[1063] != 0x5a)
 		tap_not_ok(name, "the bytes did not come");

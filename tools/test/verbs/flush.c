@@ -141,7 +141,7 @@ static void tap_done(const char *name, struct bench *bench, uint64_t wr_id,
 {
 	struct ibv_wc wc;
 
-	if (!wait_wc(bench->duo.a.scq, &wc, 5000))
+	if (!wait_wc(bench->duo.a.scq, &wc, PATIENCE_MS))
 		tap_not_ok(name, "no completion");
 	else if (wc.status || wc.wr_id != wr_id)
 		tap_not_ok(name, "wr_id %lu with '%s'", wc.wr_id,
@@ -235,5 +235,5 @@ void test_flush(void)
 	if (both_can(CAN_FLUSH_GLOBAL))
 		flushes();
 	else
-		puts("ok - FLUSH # SKIP this kernel does not have it");
+		tap_skip("FLUSH", "this kernel does not have it");
 }

@@ -34,7 +34,7 @@ static int completed(struct duo *d, enum ibv_wc_status error)
 	uint64_t i;
 
 	for (i = 0; i < REQUESTS; i++) {
-		if (!wait_wc(d->a.scq, &wc, 10000))
+		if (!wait_wc(d->a.scq, &wc, PATIENCE_MS))
 			return i;
 		if (wc.wr_id != i ||
 		    wc.status != (failed ? IBV_WC_WR_FLUSH_ERR :
@@ -151,7 +151,7 @@ static void receiver_goes(void)
 			die("pthread_create");
 		post_send(&d.a, 1, sge_of(&d.a, 0, 8), 0);
 		pthread_join(thread, NULL);
-		complete += wait_wc(d.a.scq, &wc, 5000) && !wc.status;
+		complete += wait_wc(d.a.scq, &wc, PATIENCE_MS) && !wc.status;
 		duo_close(&d);
 	}
 	tap_int("who has its message may leave: the sender knows it", DEPARTURES,

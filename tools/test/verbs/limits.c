@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs.h"
 
@@ -36,6 +37,15 @@ static void qp_refused(const char *name, struct duo *d, struct ibv_qp_cap cap)
 	struct ibv_qp *qp = make_qp(d, cap);
 
 	tap_refused(name, EINVAL, qp);
+	if (qp)
+		ibv_destroy_qp(qp);
+}
+
+static void qp_no_memory(const char *name, struct duo *d, struct ibv_qp_cap cap)
+{
+	struct ibv_qp *qp = make_qp(d, cap);
+
+	tap_refused(name, ENOMEM, qp);
 	if (qp)
 		ibv_destroy_qp(qp);
 }
@@ -94,6 +104,81 @@ static void cq_limits(void)
 	duo_close(&d);
 }
 
+#define RING_LIMIT	"/sys/module/roce/parameters/max_ring_mib"
+#define RING_MIB	4
+#define CQE		4094	/* of 64 bytes: a ring of 256 KiB and a header */
+#define CQS		(RING_MIB * 1024 / 256)
+
+static void set_ring_limit(unsigned int mib)
+{
+	FILE *file = fopen(RING_LIMIT, "w");
+
+	if (!file || fprintf(file, "%u\n", mib) < 0 || fclose(file))
+		die_errno(errno, "%s", RING_LIMIT);
+}
+
+static unsigned int ring_limit(void)
+{
+	FILE *file = fopen(RING_LIMIT, "r");
+	unsigned int mib;
+
+	if (!file || fscanf(file, "%u", &mib) != 1)
+		die_errno(errno, "%s", RING_LIMIT);
+	fclose(file);
+	return mib;
+}
+
+/* As many as there can be; how many that was */
+static unsigned int make_cqs(struct ibv_context *ctx, struct ibv_cq **cqs)
+{
+	unsigned int made = 0;
+
+	while (made < CQS) {
+		errno = 0;
+		cqs[made] = ibv_create_cq(ctx, CQE, NULL, NULL, 0);
+		if (!cqs[made])
+			break;
+		made++;
+	}
+	return made;
+}
+
+static void destroy_cqs(struct ibv_cq **cqs, unsigned int made)
+{
+	while (made--)
+		ibv_destroy_cq(cqs[made]);
+}
+
+static void ring_memory(void)
+{
+	unsigned int limit, made;
+	struct ibv_cq *cqs[CQS], *other;
+	struct duo d;
+
+	if (access(RING_LIMIT, W_OK)) {
+		tap_not_ok("rings are bounded", "no " RING_LIMIT);
+		return;
+	}
+	limit = ring_limit();
+	duo_open(&d, NULL);
+	set_ring_limit(RING_MIB);
+	made = make_cqs(d.a.port->ctx, cqs);
+	tap_refused("a CQ that would exceed max_ring_mib is refused", ENOMEM,
+		    made < CQS ? NULL : cqs[0]);
+	tap_true("but none before", made >= CQS / 2);
+	qp_no_memory("a QP, too", &d, CAP(.max_send_wr = 4000));
+	other = ibv_create_cq(d.b.port->ctx, CQE, NULL, NULL, 0);
+	tap_true("another program's is not", other);
+	if (other)
+		ibv_destroy_cq(other);
+	destroy_cqs(cqs, made);
+	tap_int("what it gives back it can have again", made,
+		make_cqs(d.a.port->ctx, cqs));
+	destroy_cqs(cqs, made);
+	set_ring_limit(limit);
+	duo_close(&d);
+}
+
 static void port_truth(void)
 {
 	union ibv_gid gid;
@@ -123,5 +208,6 @@ void test_limits(void)
 {
 	qp_limits();
 	cq_limits();
+	ring_memory();
 	port_truth();
 }

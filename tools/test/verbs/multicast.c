@@ -29,11 +29,8 @@ static union ibv_gid group(const struct port *port, uint8_t last)
 static struct ibv_ah *ah_to(const struct end *e, const union ibv_gid *gid)
 {
 	struct path path = { .gid = *gid };
-	struct ibv_ah_attr attr;
-	struct ibv_ah *ah;
+	struct ibv_ah *ah = ah_create(e->pd, e->port, &path);
 
-	fill_ah_attr(&attr, e->port, &path);
-	ah = ibv_create_ah(e->pd, &attr);
 	if (!ah)
 		die_errno(errno, "ibv_create_ah");
 	return ah;
@@ -60,7 +57,7 @@ static void send_to(struct end *e, const union ibv_gid *gid, uint8_t byte)
 	memset(e->buf, byte, 64);
 	if (ibv_post_send(e->qp, &wr, &bad))
 		die("ibv_post_send");
-	if (!wait_wc(e->scq, &wc, 5000) || wc.status)
+	if (!wait_wc(e->scq, &wc, PATIENCE_MS) || wc.status)
 		die("a multicast send failed: %s", ibv_wc_status_str(wc.status));
 	ibv_destroy_ah(ah);
 }
@@ -80,7 +77,7 @@ static void tap_got(const char *name, struct end *e, const union ibv_gid *gid,
 	const uint8_t *grh = e->buf + 1024;
 	struct ibv_wc wc;
 
-	if (!wait_wc(e->rcq, &wc, 5000) || wc.status)
+	if (!wait_wc(e->rcq, &wc, PATIENCE_MS) || wc.status)
 		tap_not_ok(name, "no good completion");
 	else if (wc.byte_len != 40 + 64 || grh[40] != byte || grh[103] != byte)
 		tap_not_ok(name, "wrong bytes");

@@ -50,12 +50,12 @@ static void stops_polling(void)
 		post_recv(&d.b, i, sge_of(&d.b, 0, 64));
 	for (i = 0; i < entries + 8 && wc.status == IBV_WC_SUCCESS; i++)
 		if (post_send(&d.a, i, sge_of(&d.a, 0, 64), 0) ||
-		    !wait_wc(d.a.scq, &wc, 8000))
+		    !wait_wc(d.a.scq, &wc, PATIENCE_MS))
 			break;
 	tap_true("a receiver that stops polling gets as much as its CQ holds",
 		 i >= entries);
 	tap_true("and a CQ_ERR event",
-		 wait_async(d.b.port->ctx, IBV_EVENT_CQ_ERR, 5000));
+		 wait_async(d.b.port->ctx, IBV_EVENT_CQ_ERR, PATIENCE_MS));
 	tap_state("its QP is in error", IBV_QPS_ERR, d.b.qp);
 	tap_true("the sender is told", wc.status != IBV_WC_SUCCESS);
 	duo_close(&d);

@@ -95,8 +95,90 @@ static void iova(void)
 	duo_close(&d);
 }
 
+#define LARGE (32ul << 20)
+#define HUGE (2ul << 20)
+#define STRIDE 7	/* odd, so that it comes to each page of a power of two */
+
+/* Each number is its place. Pages that are touched one after the other, and may be next
+ * to each other in memory, are @stride pages apart.
+ */
+static void fill_large(uint64_t *memory, unsigned int stride)
+{
+	const size_t pages = LARGE / PAGE, numbers = PAGE / sizeof(*memory);
+	size_t i, j, page = 0;
+
+	for (i = 0; i < pages; i++) {
+		for (j = 0; j < numbers; j++)
+			memory[page * numbers + j] = page * numbers + j;
+		page = (page + stride) % pages;
+	}
+}
+
+static bool is_in_place(const uint8_t *bytes, uint64_t at, size_t length)
+{
+	uint64_t number;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		number = (at + i) / sizeof(number);
+		if (bytes[i] != ((uint8_t *)&number)[(at + i) % sizeof(number)])
+			return false;
+	}
+	return true;
+}
+
+/* Across every edge of 2 MiB, and to the very ends */
+static bool reads_all_edges(struct duo *d, const struct ibv_mr *mr)
+{
+	const uint32_t length = 50001;
+	uint64_t at, edge;
+	struct ibv_wc wc;
+
+	for (edge = 0; edge <= LARGE; edge += HUGE) {
+		at = edge < length ? 0 : edge - length / 2;
+		if (at + length > LARGE)
+			at = LARGE - length;
+		memset(d->a.buf, 0, length);
+		post_rdma(d, IBV_WR_RDMA_READ, edge, sge_of(&d->a, 0, length),
+			  (uintptr_t)mr->addr + at, mr->rkey);
+		if (!wait_wc(d->a.scq, &wc, 8000) || wc.status != IBV_WC_SUCCESS ||
+		    !is_in_place(d->a.buf, at, length))
+			return false;
+	}
+	return true;
+}
+
+static void large_region(const char *name, int advice, unsigned int stride)
+{
+	uint8_t *area = mmap(NULL, LARGE + HUGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory;
+	struct ibv_mr *mr;
+	struct duo d;
+
+	if (area == MAP_FAILED)
+		die_errno(errno, "mmap");
+	memory = area + (-(uintptr_t)area & (HUGE - 1));
+	/* A kernel without huge pages refuses, and that is as good. */
+	madvise(memory, LARGE, advice);
+	fill_large((uint64_t *)memory, stride);
+	duo_open(&d, NULL);
+	mr = ibv_reg_mr(d.b.pd, memory, LARGE,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (!mr)
+		die_errno(errno, "ibv_reg_mr");
+	tap_true(name, reads_all_edges(&d, mr));
+	ibv_dereg_mr(mr);
+	duo_close(&d);
+	munmap(area, LARGE + HUGE);
+}
+
 void test_regions(void)
 {
+	large_region("a large region of huge pages", MADV_HUGEPAGE, 1);
+	large_region("a large region of small pages", MADV_NOHUGEPAGE, 1);
+	large_region("a large region of small pages that are not next to each other",
+		     MADV_NOHUGEPAGE, STRIDE);
 	registration();
 	keys();
 	iova();

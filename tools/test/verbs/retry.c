@@ -28,7 +28,7 @@ static void late_receive(void)
 	struct duo d;
 	int i;
 
-	duo_open(&d, &(struct duo_options){ .rnr_retry = 7, .retry_cnt = 1 });
+	duo_open(&d, &(struct duo_options){ .rnr_retry = 7, .retry_cnt = 1, .timeout = 20 });
 	for (i = 1; i <= 4; i++)
 		post_send(&d.a, i, sge_of(&d.a, 0, 5000), 0);
 	tap_no_wc("rnr_retry 7 waits for a receive", d.a.scq, 200);
@@ -56,14 +56,14 @@ static void peer_gone(void)
 	for (i = 1; i <= 5; i++)
 		post_rdma(&d, IBV_WR_RDMA_WRITE, i, sge_of(&d.a, 0, 3000),
 			  (uintptr_t)d.b.buf, d.b.mr->rkey);
-	if (!wait_wc(d.a.scq, &wc, 10000))
+	if (!wait_wc(d.a.scq, &wc, PATIENCE_MS))
 		wc.status = IBV_WC_SUCCESS;
 	begin = seconds() - begin;
 	tap_int("a peer that is gone ends in RETRY_EXC_ERR",
 		IBV_WC_RETRY_EXC_ERR, wc.status);
 	printf("# after %.0f ms\n", begin * 1e3);
 	tap_true("not before timeout x (retry_cnt + 1)", begin > 0.045);
-	tap_true("and not ages after", begin < 2);
+	tap_true("and not ages after", begin < 60);
 	tap_wcs("what was behind it is flushed", d.a.scq, 2, 5,
 		IBV_WC_WR_FLUSH_ERR);
 	duo_close(&d);

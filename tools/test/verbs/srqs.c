@@ -58,7 +58,7 @@ static void message(const char *name, struct duo *d, uint64_t id)
 
 	memset(d->a.buf, id, 64);
 	post_send(&d->a, id, sge_of(&d->a, 0, 64), 0);
-	if (!wait_wc(d->a.scq, &wc, 5000) || wc.status)
+	if (!wait_wc(d->a.scq, &wc, PATIENCE_MS) || wc.status)
 		tap_not_ok(name, "send: '%s'", ibv_wc_status_str(wc.status));
 	else
 		tap_wc(name, d->b.rcq, id, IBV_WC_SUCCESS);
@@ -129,7 +129,7 @@ static void sharing(enum ibv_qp_type type)
 
 	qp_to_state(x.b.qp, IBV_QPS_ERR);
 	tap_true("a QP in error has reached its last receive",
-		 wait_async(x.b.port->ctx, IBV_EVENT_QP_LAST_WQE_REACHED, 5000));
+		 wait_async(x.b.port->ctx, IBV_EVENT_QP_LAST_WQE_REACHED, PATIENCE_MS));
 	tap_no_wc("none that others can use was flushed", x.b.rcq, 50);
 	message("and they do", &y, 3);
 	duo_close(&x);
@@ -156,7 +156,7 @@ static void watching(void)
 		 !wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, 100));
 	message("eight are left", &d, 1);
 	tap_true("that is an event",
-		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, 5000));
+		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, PATIENCE_MS));
 	tap_int("the limit has gone", 0, query(srq).srq_limit);
 	message("seven are left", &d, 2);
 	tap_true("which makes no further event",
@@ -164,7 +164,7 @@ static void watching(void)
 	modify(srq, IBV_SRQ_LIMIT, 0, 7);
 	message("six are left", &d, 3);
 	tap_true("an event again, for a limit that was armed again",
-		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, 5000));
+		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, PATIENCE_MS));
 	duo_close(&d);
 	ibv_destroy_srq(srq);
 	duo_close(&home);

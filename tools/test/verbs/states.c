@@ -220,7 +220,7 @@ static void sqd(void)
 		  ibv_modify_qp(d.a.qp, &attr, IBV_QP_STATE |
 				IBV_QP_EN_SQD_ASYNC_NOTIFY));
 	tap_true("SQ_DRAINED is signalled when the queue has drained",
-		 wait_async(d.a.port->ctx, IBV_EVENT_SQ_DRAINED, 5000));
+		 wait_async(d.a.port->ctx, IBV_EVENT_SQ_DRAINED, PATIENCE_MS));
 	for (i = 5; i <= 6; i++)
 		post_rdma(&d, IBV_WR_RDMA_WRITE, i, sge_of(&d.a, 0, 100),
 			  (uintptr_t)d.b.buf, d.b.mr->rkey);
@@ -310,7 +310,7 @@ static void *send_on(void *arg)
 
 	while (!stop_sending) {
 		if (post_send(e, 1, sge_of(e, 0, 64), 0) ||
-		    !wait_wc(e->scq, &wc, 5000) || wc.status)
+		    !wait_wc(e->scq, &wc, PATIENCE_MS) || wc.status)
 			die("a datagram cannot be sent");
 	}
 	return NULL;

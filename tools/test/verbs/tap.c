@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Assertions, printed as TAP. */
+/* Assertions about what verbs return and complete. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs.h"
-
-#define PATIENCE 8000	/* ms; the slowest kernel under test is emulated */
-
-static int failures;
-
-void tap_ok(const char *name)
-{
-	printf("ok - %s\n", name);
-}
-
-void tap_not_ok(const char *name, const char *fmt, ...)
-{
-	va_list args;
-
-	failures++;
-	printf("not ok - %s\n# ", name);
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	putchar('\n');
-}
-
-void tap_true(const char *name, bool right)
-{
-	if (right)
-		tap_ok(name);
-	else
-		tap_not_ok(name, "it is not so");
-}
-
-void tap_int(const char *name, long expected, long seen)
-{
-	if (expected == seen)
-		tap_ok(name);
-	else
-		tap_not_ok(name, "expected %ld (%#lx), seen %ld (%#lx)",
-			   expected, expected, seen, seen);
-}
 
 static const char *error_str(int err)
 {
@@ -72,10 +33,10 @@ void tap_refused(const char *name, int expected_errno, const void *object)
 void tap_state(const char *name, enum ibv_qp_state expected, struct ibv_qp *qp)
 {
 	enum ibv_qp_state seen = qp_state(qp);
-	int i;
+	unsigned int ms;
 
 	/* Error states are entered a moment after the completion. */
-	for (i = 0; i < 100 && seen != expected; i++) {
+	for (ms = 0; ms < PATIENCE_MS && seen != expected; ms += 20) {
 		sleep_ms(20);
 		seen = qp_state(qp);
 	}
@@ -91,9 +52,9 @@ static bool wc_matches(const char *name, struct ibv_cq *cq, uint64_t wr_id,
 {
 	struct ibv_wc wc;
 
-	if (!wait_wc(cq, &wc, PATIENCE)) {
+	if (!wait_wc(cq, &wc, PATIENCE_MS)) {
 		tap_not_ok(name, "expected wr_id %lu with '%s', seen none in %d ms",
-			   wr_id, ibv_wc_status_str(status), PATIENCE);
+			   wr_id, ibv_wc_status_str(status), PATIENCE_MS);
 		return false;
 	}
 	if (wc.wr_id == wr_id && wc.status == status)
@@ -133,9 +94,4 @@ void tap_no_wc(const char *name, struct ibv_cq *cq, unsigned int ms)
 			   wc.wr_id, ibv_wc_status_str(wc.status));
 	else
 		tap_ok(name);
-}
-
-int tap_failures(void)
-{
-	return failures;
 }

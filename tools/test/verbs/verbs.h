@@ -12,16 +12,11 @@
 
 #include "util.h"
 #include "rdma.h"
+#include "tap.h"
 
 #define PAGE 4096
 #define BUF_SIZE 65536
 
-/* Assertions: the name says what is promised. */
-void tap_ok(const char *name);
-void tap_not_ok(const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void tap_true(const char *name, bool right);
-void tap_int(const char *name, long expected, long seen);
 void tap_errno(const char *name, int expected, int seen);
 /* A pointer that should be NULL with errno set, or not be NULL. */
 void tap_refused(const char *name, int expected_errno, const void *object);
@@ -33,7 +28,6 @@ bool tap_wc(const char *name, struct ibv_cq *cq, uint64_t wr_id,
 void tap_wcs(const char *name, struct ibv_cq *cq, uint64_t first, uint64_t last,
 	     enum ibv_wc_status status);
 void tap_no_wc(const char *name, struct ibv_cq *cq, unsigned int ms);
-int tap_failures(void);
 
 struct duo_options {
 	enum ibv_qp_type type;		/* RC */
@@ -41,8 +35,9 @@ struct duo_options {
 	uint32_t sge;			/* 4 */
 	uint32_t inline_data;
 	int cqe;			/* 64 */
+	bool extended_cq;		/* a's scq is made by ibv_create_cq_ex() */
 	bool no_remote_access;		/* of the QPs */
-	uint8_t timeout;		/* 14 */
+	uint8_t timeout;		/* 17: 0.5 s */
 	uint8_t retry_cnt;		/* 3 */
 	uint8_t rnr_retry;		/* 0 */
 	bool unconnected;		/* leave the QPs in RESET */
@@ -89,6 +84,8 @@ int post_recv(struct end *e, uint64_t wr_id, struct ibv_sge sge);
 /* The rereg_mr verb with IBV_REREG_MR_* flags; errno's value or 0 */
 int rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *start,
 	  size_t length, uint64_t iova, int access);
+/* Deregisters what this process has no struct of; errno's value or 0 */
+int dereg_handle(struct ibv_context *ctx, uint32_t handle);
 
 /* Both ends live and move a message: the test before did no harm. */
 void tap_alive(const char *name, struct duo *d);
@@ -103,8 +100,11 @@ void test_arguments(void);
 void test_attribute_masks(void);
 void test_limits(void);
 void test_regions(void);
+void test_memory(void);
+void test_fork(void);
 void test_windows(void);
 void test_dmabuf(void);
+void test_moving_dmabuf(void);
 void test_atomic_write(void);
 void test_flush(void);
 void test_reregistration(void);

@@ -109,7 +109,7 @@ static void tap_completion(const char *name, struct ibv_cq *cq, uint64_t wr_id,
 {
 	struct ibv_wc wc = {};
 
-	if (!wait_wc(cq, &wc, 5000))
+	if (!wait_wc(cq, &wc, PATIENCE_MS))
 		tap_not_ok(name, "no completion");
 	else if (wc.status || wc.wr_id != wr_id || wc.opcode != opcode)
 		tap_not_ok(name, "status '%s', wr_id %lu, opcode %s",
@@ -229,7 +229,7 @@ static void send_with_invalidate(void)
 	post_recv(&h.d.b, 2, sge_of(&h.d.b, 0, 100));
 	post_invalidate(h.d.a.qp, IBV_WR_SEND_WITH_INV, 3, h.mw->rkey);
 	tap_wc("SEND with invalidate completes", h.d.a.scq, 3, IBV_WC_SUCCESS);
-	tap_true("and is received", wait_wc(h.d.b.rcq, &wc, 5000) &&
+	tap_true("and is received", wait_wc(h.d.b.rcq, &wc, PATIENCE_MS) &&
 		 wc.status == IBV_WC_SUCCESS && wc.wr_id == 2);
 	tap_true("the receiver is told that a key is gone",
 		 wc.wc_flags & IBV_WC_WITH_INV);
@@ -250,7 +250,7 @@ static void invalidate_what_cannot_be(void)
 	post_recv(&h.d.b, 2, sge_of(&h.d.b, 0, 100));
 	post_invalidate(h.d.a.qp, IBV_WR_SEND_WITH_INV, 3, h.mw->rkey);
 	tap_wc("a peer cannot invalidate it", h.d.a.scq, 3, IBV_WC_REM_ACCESS_ERR);
-	tap_true("and its message is no success", wait_wc(h.d.b.rcq, &wc, 5000) &&
+	tap_true("and its message is no success", wait_wc(h.d.b.rcq, &wc, PATIENCE_MS) &&
 		 wc.status != IBV_WC_SUCCESS && wc.wr_id == 2);
 	house_close(&h);
 

@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tap.h"
 #include "util.h"
 #include "rdma.h"
 #include "packet.h"
@@ -54,25 +55,26 @@ static struct ibv_mr *mr;
 static uint8_t *buf, *data;
 static struct wire_flow flow;
 static struct target one, two;
-static int sock, failures;
+static int sock;
 
 static void tap(const char *name, bool right, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The name gets the address family, the diagnostic comes from @fmt. */
 static void tap(const char *name, bool right, const char *fmt, ...)
 {
+	char full_name[120], seen[200];
 	va_list args;
 
-	printf("%s - %s%s\n", right ? "ok" : "not ok", name,
-	       gid_is_ipv4(&flow.from) ? " (IPv4)" : " (IPv6)");
-	if (right)
-		return;
-	failures++;
+	snprintf(full_name, sizeof(full_name), "%s (IPv%c)", name,
+		 gid_is_ipv4(&flow.from) ? '4' : '6');
 	va_start(args, fmt);
-	printf("# ");
-	vprintf(fmt, args);
-	putchar('\n');
+	vsnprintf(seen, sizeof(seen), fmt, args);
 	va_end(args);
+	if (right)
+		tap_ok(full_name);
+	else
+		tap_not_ok(full_name, "%s", seen);
 }
 
 static void target_create(struct target *t)
@@ -199,7 +201,7 @@ static void expect_ack(const char *name, uint32_t psn, uint32_t msn)
 {
 	struct ack ack = { 0 };
 
-	if (!last_ack(&ack, 3000))
+	if (!last_ack(&ack, PATIENCE_MS))
 		tap(name, false, "no acknowledgement came");
 	else
 		tap(name, ack.psn == (psn & 0xffffff) && ack.msn == msn &&
@@ -289,7 +291,7 @@ static void spoiled_write(void)
 
 	fresh(4711);
 	send_write(&one, len, bad);
-	tap("a bad ICRC in a train makes a NAK", last_ack(&ack, 3000) &&
+	tap("a bad ICRC in a train makes a NAK", last_ack(&ack, PATIENCE_MS) &&
 	    ack.syndrome == 0x60, "expected syndrome 0x60, seen %#x",
 	    ack.syndrome);
 	tap("the NAK names the bad packet's PSN",
@@ -383,5 +385,5 @@ int main(int argc, char **argv)
 	ibv_dereg_mr(mr);
 	ibv_dealloc_pd(pd);
 	port_close(&port);
-	return failures ? 1 : 0;
+	return tap_end();
 }

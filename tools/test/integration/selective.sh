@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A network that loses packets: two devices of ours that are told to send again
+# what was lost, and nothing else.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../bad_link.sh
+. "$(dirname "$0")/../bad_link.sh"
+
+recovery_file() { echo "/sys/class/infiniband/$1/loss_recovery"; }
+
+# set_recovery HOW: of both devices
+set_recovery()
+{
+	local device
+
+	for device in "$DEV_A" "$DEV_B"; do
+		echo "$1" >"$(recovery_file "$device")"
+	done
+}
+
+refused() { ! bash -c "echo '$1' >$(recovery_file "$DEV_A")" 2>/dev/null; }
+
+# What a user of the file may get wrong; the value stays.
+file_is_guarded()
+{
+	local wrong how
+
+	for how in go-back-n tolerate selective; do
+		set_recovery "$how"
+		expect "the value" "$how" "$(<"$(recovery_file "$DEV_A")")"
+	done
+	for wrong in 0 sel 'selective repeat' ''; do
+		refused "$wrong" || { echo "'$wrong' is taken"; return 1; }
+	done
+	expect "the value" selective "$(<"$(recovery_file "$DEV_A")")"
+}
+
+# share FILE COMMAND...: writes how many of ten thousand packets were sent again
+share()
+{
+	local file=$1 sent again lost
+	shift
+
+	sent=$(counted tx_packets) again=$(counted retransmitted_packets)
+	lost=$(happened loss)
+	strictly "$@"
+	sent=$(($(counted tx_packets) - sent))
+	again=$(($(counted retransmitted_packets) - again))
+	lost=$(($(happened loss) - lost))
+	echo $((10000 * again / sent)) >"$file"
+	echo "$again of $sent packets were sent again, $lost were lost"
+}
+
+# ACK timeouts of a second: a machine that is late is no loss.
+traffic()
+{
+	integrity_pair "$@" --timeout 18 --ops push --sizes 60000 --flags bidir \
+		--count 112 --depth 8
+}
+
+# All that a device counts of it
+repairs()
+{
+	grows "$DEV_A" "selective_acks_sent=+ selective_acks_received=+ selective_repeats=+" "$@"
+}
+
+build
+ns_pair
+link_pair
+know_neighbours
+single_packets
+
+check "how to recover from losses is one of three words" file_is_guarded
+
+bad_link loss 1%
+for family in 4 6; do
+	set_recovery selective
+	check "what is lost is sent again alone (IPv$family)" \
+		share "$TMP/selective" repairs under "loss=50" traffic "-$family"
+	set_recovery tolerate
+	check "the same when early packets are only kept (IPv$family)" \
+		share "$TMP/tolerate" under "loss=50" traffic "-$family"
+	set_recovery go-back-n
+	check "the same when they are dropped (IPv$family)" \
+		share "$TMP/go-back-n" under "loss=50" traffic "-$family"
+	check "without selective repeat twice as many packets are sent again, or more (IPv$family)" \
+		test "$(<"$TMP/tolerate")" -ge $(($(<"$TMP/selective") * 2)) -a \
+		"$(<"$TMP/go-back-n")" -ge $(($(<"$TMP/selective") * 2))
+done
+finish
