@@ -6,15 +6,26 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # As the module's vermagic has it: "make kernelrelease" differs on Debian.
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)
+DEPMOD = depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KRELEASE)
 
 all: modules
 
 modules: $(KDIR)
 	+$(KMAKE) modules
 
-install: modules
+# Installs what make has built, and builds nothing: it may run as root.
+install:
+	@test -e roce.ko || { echo "Nothing is built: say make first." >&2; false; }
 	+$(KMAKE) INSTALL_MOD_DIR=extra modules_install
-	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KRELEASE)
+	$(DEPMOD)
+
+uninstall:
+	rm -f $(addprefix $(INSTALL_MOD_PATH)/lib/modules/$(KRELEASE)/extra/, \
+		roce.ko roce_timely.ko)
+	$(DEPMOD)
+
+deb:
+	@tools/package/build
 
 clean: $(KDIR)
 	+$(KMAKE) clean
@@ -32,6 +43,9 @@ demo-incast:
 
 kunit:
 	@tools/kunit
+
+test:
+	@tools/check kunit core
 
 check:
 	@tools/check
@@ -51,18 +65,21 @@ vm:
 help:
 	@echo 'make           build roce.ko for the kernel in KDIR (this one: $(KDIR))'
 	@echo 'make install   install it there (INSTALL_MOD_PATH=DIR: below DIR)'
+	@echo 'make uninstall remove it from there'
+	@echo 'make deb       build the packages roce-dkms and roce-tools'
 	@echo 'make clean     remove what make left in the tree'
 	@echo
 	@echo 'In a virtual machine; everything these need, they fetch and build themselves:'
-	@echo 'make demo      two hosts, one link, RDMA between them'
+	@echo 'make demo      two hosts, one link, RDMA between them (KERNEL=stock|debug|plain|next)'
 	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
 	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock|ubuntu)'
+	@echo 'make test      KUnit, and the heart of the integration tests: 10 minutes'
 	@echo 'make kunit     the KUnit suites'
-	@echo 'make check     build matrix, lint, KUnit, integration, interop, smoke'
+	@echo 'make check     the same, build matrix, lint, all of the integration, interop'
 	@echo 'make soak      the same and the long tests'
 	@echo 'make bench     speed beside rdma_rxe and TCP, goals and reached (BENCH="--only bandwidth" ...)'
 	@echo 'make lint      checkpatch and shellcheck'
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install clean demo demo-incast kunit check soak lint bench vm help
+.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak lint bench vm help
