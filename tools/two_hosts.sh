@@ -6,62 +6,34 @@
 
 link_type=${ROCE_LINK_TYPE:-roce}
 mtu=${ROCE_MTU:-4200}
-left_address=10.0.0.1
-right_address=10.0.0.2
+LINK_TYPE_A=$link_type LINK_TYPE_B=$link_type MTU=$mtu PATIENCE=300
+# shellcheck source=test/lib/hosts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/test/lib/hosts.sh"
 
-on() { ip netns exec "$@"; }
+NS_A=left NS_B=right VETH_A=veth0 VETH_B=veth0
+left_address=10.0.0.1 right_address=10.0.0.2
+IP4_A=$left_address IP4_B=$right_address
+left_device=${link_type}0 right_device=${link_type}1
 
-# NAMESPACE VETH ADDRESS DEVICE
-make_host() {
-	on "$1" ip link set lo up
-	on "$1" ip addr add "$3/24" dev "$2"
-	on "$1" ip link set "$2" mtu "$mtu" up
-}
+on() { in_ns "$@"; }
 
-make_two_hosts() {
-	ip netns add left
-	ip netns add right
-	ip link add veth0 netns left type veth peer name veth0 netns right
-	make_host left veth0 $left_address
-	make_host right veth0 $right_address
-}
+make_two_hosts() { ns_pair; }
 
 add_links() {
-	on left rdma link add "${link_type}0" type "$link_type" netdev veth0
-	on right rdma link add "${link_type}1" type "$link_type" netdev veth0
-	left_device=${link_type}0
-	right_device=${link_type}1
-}
-
-# HOST DEVICE ADDRESS: the index of the RoCE v2 GID that is this IPv4 address.
-# Asked for inside of the host, which alone may see its device.
-gid_index() {
-	local port=/sys/class/infiniband/$2/ports/1 bytes gid index
-
-	IFS=. read -ra bytes <<<"$3"
-	gid=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${bytes[@]}")
-	for index in $(on "$1" grep -rslx "$gid" "$port/gids" | sed 's|.*/||' | sort -n); do
-		on "$1" grep -qsx 'RoCE v2' "$port/gid_attrs/types/$index" || continue
-		echo "$index"
-		return
-	done
-	return 1
+	on left rdma link add "$left_device" type "$link_type" netdev veth0
+	on right rdma link add "$right_device" type "$link_type" netdev veth0
 }
 
 active() { on "$1" grep -qs ACTIVE "/sys/class/infiniband/$2/ports/1/state"; }
 
 # The GID of a new address, and the port, take a moment.
 wait_for_links() {
-	local try
+	local end=$((SECONDS + PATIENCE))
 
-	for try in $(seq 50); do
-		if left_gid=$(gid_index left "$left_device" $left_address) &&
-			right_gid=$(gid_index right "$right_device" $right_address) &&
-			active left "$left_device" && active right "$right_device"; then
-			return 0
-		fi
+	until left_gid=$(gid_index "$left_device" left 4) &&
+		right_gid=$(gid_index "$right_device" right 4) &&
+		active left "$left_device" && active right "$right_device"; do
+		[ $SECONDS -lt $end ] || { echo "the links are not active after $PATIENCE s" >&2; return 1; }
 		sleep 0.1
 	done
-	echo "the links did not become active in ${try}00 ms" >&2
-	return 1
 }

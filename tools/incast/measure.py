@@ -18,13 +18,19 @@ import sys
 import threading
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+
+# pylint: disable=wrong-import-position
+from hosts import Failed, Here, run	# noqa: E402
+
 MTU = 4200
 OUTSTANDING = 4
 SWITCH = "incast-switch"
 RECEIVER = "incast-receiver"
 PORT = "port"
-STREAM = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                      "../test/build/stream")
+STREAM = os.path.join(HERE, "../test/build/stream")
 
 # Flows come and go here, over a port that is slower than their line by two orders of
 # magnitude: Documentation/congestion-control.md, "A slow port behind a fast line".
@@ -48,11 +54,6 @@ RECEIVER_COUNTERS = {
     "roce": ("np_ecn_marked_roce_packets", "np_cnp_sent"),
     "rxe": (),
 }
-
-
-def run(*command, **options):
-    return subprocess.run(command, check=True, text=True,
-                          stdout=subprocess.PIPE, **options).stdout
 
 
 def batch(program, namespace, lines):
@@ -99,32 +100,15 @@ def build_network(senders, mbit):
         f"avpkt 4200 burst 3 probability 0.8 bandwidth {mbit}mbit ecn nodrop"])
 
 
-def gid_index(name, address):
-    folder = f"/sys/class/infiniband/{name}/ports/1"
-    wanted = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(
-        *map(int, address.split(".")))
-    for attempt in range(100):
-        for index in range(16):
-            try:
-                gid = open(f"{folder}/gids/{index}").read().strip()
-                kind = open(f"{folder}/gid_attrs/types/{index}").read().strip()
-            except OSError:
-                continue
-            if gid == wanted and kind == "RoCE v2":
-                return index
-        time.sleep(0.1)
-    sys.exit(f"{name} has no GID for {address}")
-
-
 def add_links(kind, senders):
     gids = []
     for i in range(senders):
         run("ip", "netns", "exec", f"incast-{i}", "rdma", "link", "add",
             device(kind, i), "type", kind, "netdev", "eth0")
-        gids.append(gid_index(device(kind, i), f"10.98.0.{10 + i}"))
+        gids.append(Here().gid_index(device(kind, i), f"10.98.0.{10 + i}"))
     run("ip", "netns", "exec", RECEIVER, "rdma", "link", "add",
         device(kind, "r"), "type", kind, "netdev", "eth0")
-    return gids, gid_index(device(kind, "r"), "10.98.0.1")
+    return gids, Here().gid_index(device(kind, "r"), "10.98.0.1")
 
 
 def write(path, value):
@@ -311,4 +295,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(f"incast: {failure}")

@@ -21,8 +21,41 @@ die() {
 	exit 1
 }
 
+# with_progress WHAT LOG COMMAND...: the command's output goes to the log; every 15 s a
+# line says how long it has run, and what it said last.
+with_progress() {
+	local what=$1 log=$2 start=$SECONDS status=0 pid
+	shift 2
+
+	: >"$log"
+	(
+		# Waits without a child: that would outlive this shell, with its locks.
+		exec {never}<> <(:)
+		until read -rt 15 -u "$never" || ! kill -0 $$; do
+			printf '  %s: %d:%02d min, %d lines of log, now: %s\n' "$what" \
+				$(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)) \
+				"$(wc -l <"$log")" "$(tail -n 1 "$log" | sed 's/.*\(.\{60\}\)$/...\1/')" >&2
+		done
+	) </dev/null &
+	pid=$!
+	"$@" >>"$log" 2>&1 </dev/null || status=$?
+	kill $pid
+	wait $pid 2>/dev/null
+	return $status
+}
+
 package_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+apt_install() {
+	apt-get -qq -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "$@"
+}
+
+# The machine's lists of packages may be missing, or too old.
+apt_install_or_update() {
+	export DEBIAN_FRONTEND=noninteractive
+	apt_install "$@" || { apt-get -qq update && apt_install "$@"; }
 }
 
 # One apt at a time, whoever of us asks; and none at all when nothing is missing.
@@ -36,13 +69,7 @@ install_packages() {
 	say "installing: ${missing[*]}"
 	(
 		flock 9
-		export DEBIAN_FRONTEND=noninteractive
-		apt-get -qq -o DPkg::Lock::Timeout=600 install -y \
-			--no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||
-			{ apt-get -qq update >"$cache/apt.log" 2>&1 &&
-			  apt-get -qq -o DPkg::Lock::Timeout=600 install -y \
-				--no-install-recommends "${missing[@]}" \
-				>>"$cache/apt.log" 2>&1; } ||
+		with_progress "packages" "$cache/apt.log" apt_install_or_update "${missing[@]}" ||
 			{ cat "$cache/apt.log" >&2; exit 1; }
 	) 9>"$cache/apt.lock" </dev/null || die "cannot install ${missing[*]}"
 }
