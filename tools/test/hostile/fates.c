@@ -14,6 +14,7 @@
 #define IMM	4
 #define ATOMIC	28
 #define FETH	4
+#define SETH	4
 #define NO_PAYLOAD 0x80
 
 #define GSI_QPN		1
@@ -49,6 +50,8 @@ static const uint8_t forms[256] = {
 	[0x64] = HEADERS(DETH), [0x65] = HEADERS(DETH + IMM),
 	/* CNP */
 	[0x81] = HEADERS(0),
+	/* Selective acknowledgment, of ours: Documentation/reliability.md */
+	[0xe1] = HEADERS(SETH),
 };
 
 uint32_t opcode_headers(uint8_t opcode)
