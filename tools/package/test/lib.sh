@@ -6,7 +6,6 @@ set -uo pipefail
 
 library=$(dirname "${BASH_SOURCE[0]}")/../../test/lib
 TMP=$(mktemp -d)
-: "${CHECK_TIMEOUT:=3600}" # DKMS builds the module within some checks
 # shellcheck source=../../test/lib/processes.sh
 . "$library/processes.sh"
 # shellcheck source=../../test/lib/tap.sh

@@ -5,7 +5,6 @@
 # those of others work on meanwhile. What the QPs take and how long that lasts is told.
 # ENDS are the ways in which they end: exit, kill or destroy.
 
-CHECK_TIMEOUT=${CHECK_TIMEOUT:-400}
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -44,7 +43,7 @@ removed()
 	link_gone "$DEV_B"
 }
 
-# It may take longer than PATIENCE until all are connected.
+# A program that ends early is no crowd.
 wait_for_crowd()
 {
 	until grep -q '^# ready' "$TMP/crowd"; do

@@ -23,7 +23,7 @@ cp -r "$SUITE" "$TMP/tests"
 find "$TMP/tests" -name '*.gz' -exec gunzip {} +
 
 cd "$TMP"
-run_limited "$CHECK_TIMEOUT" a /usr/bin/python3 tests/run_tests.py --dev "$DEV_A" \
+run_limited a /usr/bin/python3 tests/run_tests.py --dev "$DEV_A" \
 	--gid "$GID4_A" -v >"$TMP/suite.out" 2>&1
 
 while read -r failed; do

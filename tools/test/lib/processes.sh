@@ -4,11 +4,14 @@
 # Processes: how long to wait, what a status is worth, what is left over. Part of
 # lib.sh.
 
-# Nothing here depends on the speed of the machine: what must happen is waited for.
-# The limits only end what hangs. In seconds of the host:
-#	PATIENCE	for one thing to happen
-#	CHECK_TIMEOUT	for a whole check, which may wait for several
-: "${PATIENCE:=900}" "${CHECK_TIMEOUT:=1800}"
+# Nothing here depends on the speed of the machine: what must happen is waited for. One
+# ceiling ends a script that hangs, ROCE_CEILING seconds after its begin (of the runner;
+# one hour by hand). Who waits gives up a moment before it, and says for what he waited.
+: "${ROCE_CEILING:=3600}"
+PATIENCE=$((ROCE_CEILING - ROCE_CEILING / 20 - 10))
+
+# seconds_left: until then
+seconds_left() { echo $((SECONDS < PATIENCE ? PATIENCE - SECONDS : 1)); }
 
 # A process costs up to a second where the CPU is emulated and the kernel checks
 # everything: what runs often here does without.
@@ -22,10 +25,8 @@ ended() { ! kill -0 "$1"; }
 # function, the last command says so: errexit is ignored in it.
 wait_for()
 {
-	local end=$((SECONDS + PATIENCE))
-
 	until "$@" >/dev/null 2>&1; do
-		if ((SECONDS >= end)); then
+		if ((SECONDS >= PATIENCE)); then
 			echo "waited in vain for: $*"
 			return 1
 		fi
@@ -116,13 +117,13 @@ reap_group()
 	return 1
 }
 
-# run_limited SECONDS COMMAND...: runs a command or function strictly, in a process
-# group of its own, for a limited time. Its status comes in RC.
+# run_limited COMMAND...: runs a command or function strictly, in a process group of its
+# own, for the time that the script has left. Its status comes in RC.
 run_limited()
 {
-	local limit=$1 pid status
-	shift
+	local limit pid status
 
+	limit=$(($(seconds_left) + 5))
 	exec {status}<> <(:)
 	set -m
 	{ set +me; (set -e; strictly "$@"); echo "$?" >&"$status"; } </dev/null &

@@ -88,13 +88,13 @@ show_figures()
 	done <"$TMP/check.out"
 }
 
-# check NAME COMMAND...: the command succeeds within CHECK_TIMEOUT
+# check NAME COMMAND...: the command succeeds
 check()
 {
 	local name=$1 begin=$SECONDS
 	shift
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1
+	run_limited "$@" >"$TMP/check.out" 2>&1
 	if [[ $RC == 0 ]]; then
 		ok "$name"
 		show_figures
@@ -112,7 +112,7 @@ refuse()
 	local name=$1 error=$2
 	shift 2
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/check.out" 2>&1
+	run_limited "$@" >"$TMP/check.out" 2>&1
 	if [[ $RC != 0 && $RC != 124 ]] && grep -qiE -- "$error" "$TMP/check.out"; then
 		ok "$name"
 	else
@@ -129,7 +129,7 @@ tap_run()
 	local name=$1 line plan=none count=0 bad=0
 	shift
 
-	run_limited "$CHECK_TIMEOUT" "$@" >"$TMP/tap.out" 2>"$TMP/tap.err"
+	run_limited "$@" >"$TMP/tap.out" 2>"$TMP/tap.err"
 	while IFS= read -r line; do
 		case $line in
 		"ok"*) count=$((count + 1)) ;;

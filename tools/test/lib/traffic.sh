@@ -172,7 +172,7 @@ background_traffic()
 	-4 | -6) family=$1; shift ;;
 	esac
 	integrity_pair "$family" --ops mix --sizes 5000 --qps 2 --flags bidir \
-		--count 10000000 --bytes 4000m --seconds "$CHECK_TIMEOUT" "$@" >"$TMP/traffic" 2>&1 &
+		--count 10000000 --bytes 4000m --seconds "$(seconds_left)" "$@" >"$TMP/traffic" 2>&1 &
 	# shellcheck disable=SC2034 # for the caller
 	TRAFFIC=$!
 	wait_for traffic_flows

@@ -5,7 +5,6 @@
 
 set -u
 here=$(dirname "$0")/../integration
-export CHECK_TIMEOUT=${CHECK_TIMEOUT:-3600}
 rc=0
 QPS=10000 ENDS="exit kill destroy" "$here/crowd.sh" || rc=1
 # An idle QP takes some 20 KiB, and three times that where KASAN shadows it.

@@ -3,7 +3,6 @@
 #
 # The whole matrix of integration/integrity.sh, trains on and off.
 
-CHECK_TIMEOUT=3600
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # every byte is verified, and beside them those who misbehave: a receiver that
 # never posts, one that stops polling, a CQ that overflows, again and again.
 
-DURATION=${DURATION:-600} CHECK_TIMEOUT=$((${DURATION:-600} + 240))
+DURATION=${DURATION:-600}
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 

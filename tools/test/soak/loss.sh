@@ -3,7 +3,6 @@
 #
 # integration/loss.sh at several rates, longer.
 
-CHECK_TIMEOUT=1800
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../bad_link.sh

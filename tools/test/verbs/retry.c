@@ -63,7 +63,6 @@ static void peer_gone(void)
 		IBV_WC_RETRY_EXC_ERR, wc.status);
 	printf("# after %.0f ms\n", begin * 1e3);
 	tap_true("not before timeout x (retry_cnt + 1)", begin > 0.045);
-	tap_true("and not ages after", begin < 60);
 	tap_wcs("what was behind it is flushed", d.a.scq, 2, 5,
 		IBV_WC_WR_FLUSH_ERR);
 	duo_close(&d);
