@@ -40,10 +40,7 @@ watch_end()
 }
 
 # What tcpdump did not see cannot be counted.
-captured_all()
-{
-	! grep -v '^0 packets dropped' "$TMP"/{a,b}.pcap.err | grep 'dropped by kernel'
-}
+captured_all() { expect "packets that tcpdump missed" "0 0" "$(missed "$TMP/a.pcap") $(missed "$TMP/b.pcap")"; }
 
 # account NAME ARGS... -- COMMAND...: what both devices count for the command
 account()

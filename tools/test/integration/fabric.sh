@@ -54,8 +54,7 @@ send()
 # What tshark says of each packet: direction, ECN, DSCP, opcode
 dissect()
 {
-	expect "packets that tcpdump missed" 0 \
-		"$(grep -c '^[1-9].* dropped by kernel' "$TMP/b.pcap.err" || true)"
+	expect "packets that tcpdump missed" 0 "$(missed "$TMP/b.pcap")"
 	tshark -n -r "$TMP/b.pcap" -T fields -e ip.src -e ip.dsfield.ecn \
 		-e ip.dsfield.dscp -e infiniband.bth.opcode >"$TMP/packets" 2>/dev/null
 }

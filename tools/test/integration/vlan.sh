@@ -26,9 +26,7 @@ GID4_B=$(gid_index "$DEV_B" "$NS_B" 4 "$VETH_B.$ID")
 GID6_A=$(gid_index "$DEV_A" "$NS_A" 6 "$VETH_A.$ID")
 GID6_B=$(gid_index "$DEV_B" "$NS_B" 6 "$VETH_B.$ID")
 
-a tcpdump -q -n -i "$VETH_A" -w "$TMP/vlan.pcap" 2>"$TMP/tcpdump.err" &
-CAPTURE=$!
-wait_for grep -q 'listening on' "$TMP/tcpdump.err"
+FILTER='' capture "$TMP/vlan.pcap" "$NS_A" "$VETH_A"
 check "RC over a VLAN (IPv4)" \
 	integrity_pair -4 --ops mix --sizes 1,5000 --count 21
 check "RC over a VLAN (IPv6)" \
@@ -44,9 +42,7 @@ mark "$NS_B" 'limit rate 1/hour burst 1 packets'
 check "ib_write_bw with service level 3" perftest ib_write_bw -S 3 -n 100 -s 65536
 mark_none "$NS_B"
 
-sleep 1
-kill "$CAPTURE"
-wait "$CAPTURE" || true
+capture_end
 
 # packets FILTER: how many of the capture match
 packets() { tcpdump -r "$TMP/vlan.pcap" -n "$1" 2>/dev/null | wc -l; }

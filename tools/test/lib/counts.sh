@@ -127,8 +127,8 @@ metronome_end()
 	read -r RAN_US _ <"$TMP/metronome"
 }
 
-# capture FILE NS NETDEV [OPTION...]: tcpdump of RoCE packets, in the background,
-# until capture_end
+# capture FILE NS NETDEV [OPTION...]: tcpdump of RoCE packets (of others if FILTER says so),
+# in the background, until capture_end
 declare -a CAPTURES=()
 capture()
 {
@@ -137,21 +137,28 @@ capture()
 
 	: >"$file.err"
 	ip netns exec "$ns" tcpdump -q -n -U -B 16384 -i "$netdev" -w "$file" "$@" \
-		'udp port 4791' 2>"$file.err" &
+		"${FILTER-udp port 4791}" 2>"$file.err" &
 	CAPTURES+=($!)
 	wait_for grep -q 'listening on' "$file.err"
 }
 
-# The captures are complete: what the kernel has kept is in the files. tcpdump takes
-# it from there within a second of its own time.
+# asleep PID: it waits for something
+asleep() { [[ $(<"/proc/$1/stat") == *") S "* ]]; }
+
+# The captures are complete: what the kernel has kept is in the files. A timer of a
+# second hands that over, and then tcpdump runs until it has read all of it.
 capture_end()
 {
 	local pid
 
-	nap 1
-	kill "${CAPTURES[@]}"
+	nap 1.5
 	for pid in "${CAPTURES[@]}"; do
+		wait_for asleep "$pid"
+		kill "$pid"
 		wait "$pid" || { echo "tcpdump: exit status $?"; return 1; }
 	done
 	CAPTURES=()
 }
+
+# missed FILE: packets that the kernel did not keep for the capture
+missed() { sed -n 's/^\([0-9]*\) packets\{0,1\} dropped by kernel$/\1/p' "$1.err"; }
