@@ -45,13 +45,16 @@ kunit:
 	@tools/kunit
 
 test:
-	@tools/check kunit core
+	@tools/check gate
 
 check:
-	@tools/check
+	@tools/check all
 
 soak:
-	@tools/check --soak
+	@tools/check soak
+
+mutants:
+	@tools/test/mutants/run
 
 lint:
 	@tools/lint
@@ -73,13 +76,14 @@ help:
 	@echo 'make demo      two hosts, one link, RDMA between them (KERNEL=stock|debug|plain|next)'
 	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
 	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock|ubuntu)'
-	@echo 'make test      KUnit, and the heart of the integration tests: 10 minutes'
+	@echo 'make test      builds, lint, KUnit, the heart of the integration: 10 minutes; CI runs it'
 	@echo 'make kunit     the KUnit suites'
-	@echo 'make check     the same, build matrix, lint, all of the integration, interop'
+	@echo 'make check     the same and all other stages, once for a tree; tools/check --help'
+	@echo 'make mutants   does make test notice faults in the driver?'
 	@echo 'make soak      the same and the long tests'
 	@echo 'make bench     speed beside rdma_rxe and TCP, goals and reached (BENCH="--only bandwidth" ...)'
 	@echo 'make lint      checkpatch and shellcheck'
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak lint bench vm help
+.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak mutants lint bench vm help

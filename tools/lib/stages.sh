@@ -1,0 +1,222 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The stages of tools/check: what each does, and which belong together. A stage prints TAP
+# lines, with their plan behind them; run_scripts does so for scripts of tools/test.
+# shellcheck disable=SC2034,SC2154 # what tools/check reads, and what it sets
+
+# make test
+gate=(heart lint build kunit)
+
+# make check, with "counters" behind them
+all=("${gate[@]}" kernels controls matrix simulator stock debug-verbs debug-hostile
+	debug-teardown interop networks transport operation)
+
+# make soak, which takes a day
+soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock races
+	ubuntu ubuntu-ga ubuntu-24.04 hosts)
+
+# Their results are told apart from those about the driver's behaviour.
+counted_apart=" lint build kernels controls matrix counters "
+
+row() { # NAME STATUS [FILE WITH WHY]
+	if [ "$2" -eq 0 ]; then
+		echo "ok - $1"
+	else
+		echo "not ok - $1"
+		[ -z "${3:-}" ] || head -20 "$3" | sed 's/^/# /'
+	fi
+}
+
+# FLAVOUR [VARIABLE=VALUE]: the compiler and sparse have nothing to say.
+build_row() {
+	local name=$1${2:+ $2} kernel log status=0
+
+	log=$logs/build-${name// /-}.log
+	kernel=$("$top/tools/vm/kernel" "$1") || { row "build for $name" 1; return; }
+	env "${@:2}" "$top/tools/vm/module" --check "$1" "$kernel" >"$log" 2>&1 || status=1
+	row "build for $name ($(cut -d. -f1,2 "$kernel/release")), W=1 and sparse" $status "$log"
+}
+
+# NAME...: of the folder integration
+integration() { printf 'integration/%s.sh\n' "$@"; }
+
+# NAME...: the scripts of the folder integration other than these
+integration_but() {
+	local script name
+
+	for script in "$top"/tools/test/integration/*.sh; do
+		name=$(basename "$script" .sh)
+		[[ " $* " == *" $name "* ]] || integration "$name"
+	done
+}
+
+# FOLDER: all of its scripts
+all_of() { (cd "$top/tools/test" && printf '%s\n' "$1"/*.sh); }
+
+# --- The gate --------------------------------------------------------------------
+
+run_lint() { "$top/tools/lint"; }
+
+run_build() {
+	echo 1..2
+	build_row stock
+	build_row kunit KUNIT=1
+}
+
+# The suites' lines would count beside their cases: only the cases, with the suite's name.
+run_kunit() {
+	local ktap=$logs/kunit.ktap status=0
+
+	"$top/tools/kunit" >"$ktap" 2>&1 || status=$?
+	if machine_was_lost "$ktap" "$status"; then
+		sed 's/^/# /' "$ktap"
+		echo "# once more, for the machine was lost"
+		status=0
+		"$top/tools/kunit" >"$ktap" 2>&1 || status=$?
+		[ $status -ne 0 ] || echo "the machine of kunit" >>"$logs/flaky"
+	fi
+	sed 's/^/# /' "$ktap"
+	awk '/^    # Subtest: /  { suite = $3 }
+	     /^    1\.\.[0-9]+$/ { planned += substr($1, 4) }
+	     /^    (not )?ok [0-9]+ / {
+		result = $1 == "not" ? "not ok" : "ok"
+		sub(/^    (not )?ok [0-9]+ (- )?/, "")
+		print result " - kunit " suite " " $0
+	     }
+	     END { print "1.." planned + 0 }' "$ktap"
+	return $status
+}
+
+# The heart of the integration, on the packaged kernel
+heart=(smoke/smoke.sh integration/{traffic,vlan,loss,marks,counters,wire,hostile,verbs,teardown}.sh)
+run_heart() { ROCE_SEED=1 run_scripts stock "${heart[@]}"; }
+
+# --- make check ------------------------------------------------------------------
+
+run_kernels() {
+	local flavour flavours=(stock kunit debug next)
+
+	for flavour in "${flavours[@]}"; do
+		"$top/tools/vm/kernel" "$flavour" >/dev/null
+		row "kernel $flavour" $?
+	done
+	echo "1..${#flavours[@]}"
+}
+
+# Do the machine and the harness see what they are there for?
+run_controls() {
+	local status=0
+
+	"$top/tools/vm/selftest" || status=1
+	"$top/tools/test/controls/run" || status=1
+	return $status
+}
+
+run_matrix() {
+	echo 1..2
+	build_row debug
+	build_row next
+}
+
+run_simulator() {
+	install_packages build-essential
+	echo 1..1
+	make -s -C "$top/tools/sim" BUILD="$logs/sim" check >"$logs/simulator.make" 2>&1
+	row "DCQCN is fair in the simulator, and its equilibrium is that of its cycles" $? "$logs/simulator.make"
+}
+
+# Where the scripts of the folder integration run: with KASAN and lockdep what touches
+# most of the driver or attacks it, and nearly everything on next.
+on_stock=(pyverbs loss counters)
+on_debug=(verbs nvmeof hostile teardown faults)
+networks=(base_devices exclusive identity link local_users mtu netdevs network router vlan vrf vxlan)
+transport=(crowd distance gro integrity marks multicast queues reorder switches traffic train_receive wire)
+only_in_soak=(selective storm)
+
+# shellcheck disable=SC2046 # names without blanks, here and below
+run_stock() { run_scripts stock $(integration pyverbs); }
+# shellcheck disable=SC2046
+run_debug_verbs() { run_scripts debug $(integration verbs nvmeof); }
+# shellcheck disable=SC2046
+run_debug_hostile() { run_scripts debug $(integration hostile); }
+# shellcheck disable=SC2046
+run_debug_teardown() { run_scripts debug $(integration teardown faults); }
+run_interop() { run_scripts next interop/roce_to_rxe.sh interop/rxe_to_roce.sh; }
+# shellcheck disable=SC2046
+run_networks() { run_scripts next $(integration "${networks[@]}"); }
+# shellcheck disable=SC2046
+run_transport() { run_scripts next $(integration "${transport[@]}"); }
+# shellcheck disable=SC2046
+run_operation() {
+	run_scripts next $(integration_but "${networks[@]}" "${transport[@]}" \
+		"${on_debug[@]}" "${on_stock[@]}" "${only_in_soak[@]}")
+}
+
+# What all stages together have said: has an assertion seen each counter grow?
+run_counters() {
+	echo 1..1
+	"$top/tools/test/unmoved" "$@"
+}
+
+# --- make soak: hours each -------------------------------------------------------
+
+run_mutants() { "$top/tools/test/mutants/run"; }
+
+# Emulated, an hour of a real CPU is a day with KASAN and lockdep: there, what
+# attacks the driver.
+run_long_debug() { run_scripts debug soak/{hostile,load,teardown,faults,storm}.sh; }
+
+# shellcheck disable=SC2046
+run_long_next() { run_scripts next $(all_of soak) $(integration "${only_in_soak[@]}"); }
+
+# What make check does not run on a kernel
+# shellcheck disable=SC2046
+run_rest_debug() { run_scripts debug $(integration_but "${on_debug[@]}"); }
+
+run_next_debug() {
+	echo 1..1
+	build_row next-debug
+	# shellcheck disable=SC2046
+	run_scripts next-debug $(all_of integration)
+}
+
+# shellcheck disable=SC2046
+run_rest_stock() { run_scripts stock $(all_of integration); }
+
+# Those that measure rates would measure the delays at KCSAN's watchpoints.
+on_kcsan=(link verbs traffic loss teardown hostile operators contention storm exclusive)
+
+# shellcheck disable=SC2046
+run_races() {
+	"$top/tools/test/race/run" >"$logs/races.race" 2>&1
+	row "KCSAN reports a race that is there" $? "$logs/races.race"
+	echo 1..1
+	run_scripts kcsan $(integration "${on_kcsan[@]}")
+}
+
+run_ubuntu() { run_scripts ubuntu smoke/smoke.sh; }
+run_ubuntu_ga() { run_scripts ubuntu-ga smoke/smoke.sh; }
+
+# The packages on an installed host
+run_ubuntu_24.04() { "$top/tools/package/check" ubuntu-24.04; }
+
+# Other hosts, and kernels that the packages are only built for
+run_hosts() {
+	local status=0 arguments
+
+	while read -ra arguments; do
+		"$top/tools/package/check" --record "${arguments[@]}" </dev/null || status=1
+	done <<-END
+		ubuntu-24.04 hwe
+		ubuntu-22.04 hwe
+		ubuntu-26.04 ga
+		debian-12 ga
+		debian-13 ga
+		--build ubuntu-24.04 azure
+		--build ubuntu-24.04 aws
+		--build ubuntu-24.04 generic-6.11
+		--build ubuntu-24.04 generic-6.14
+		--build ubuntu-24.04 generic-6.17
+	END
+	return $status
+}
