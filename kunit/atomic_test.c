@@ -7,7 +7,6 @@
 
 #define NUMBER		1024		/* offset of the number in end 1's memory */
 #define RESULT		2048		/* of where its old value goes, at end 0 */
-#define SHORT_TIMEOUT	15	/* 134 ms */
 #define AT_A_TIME	4
 
 static u64 *number(struct wire *wire)
@@ -153,7 +152,7 @@ static void a_doubled_request_adds_once(struct kunit *test)
 /* What the application does to the number meanwhile does not matter. */
 static void a_lost_response_is_replayed(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	*number(wire) = 5;
 	wire_fault(&wire->ends[1], 0, WIRE_DROP);
@@ -173,7 +172,7 @@ static void a_lost_response_is_replayed(struct kunit *test)
 
 static void all_that_may_be_under_way_are_replayed(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 i;
 
 	*number(wire) = 1;
@@ -192,7 +191,7 @@ static void all_that_may_be_under_way_are_replayed(struct kunit *test)
 
 static void lost_requests_and_responses_are_told_apart(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 lost, i;
 
 	for (lost = 0; lost < 1 << (2 * AT_A_TIME); lost += 7) {
@@ -266,7 +265,7 @@ static void a_duplicate_of_another_kind_is_ignored(struct kunit *test)
 
 static void no_more_are_under_way_than_agreed(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0];
 	u32 i;
 
@@ -276,11 +275,11 @@ static void no_more_are_under_way_than_agreed(struct kunit *test)
 	wire_run(wire);
 	KUNIT_EXPECT_EQ(test, a->sent, AT_A_TIME);
 	/* Nor after it was asked for them again */
-	while (fixture_count(a->dev, local_ack_timeout_err) < 2) {
+	for (i = 0; i < 2; i++) {
+		wire_end_timeouts(wire);
 		wire_run(wire);
-		usleep_range(500, 1000);
 	}
-	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, fixture_count(a->dev, local_ack_timeout_err), 2);
 	KUNIT_EXPECT_EQ(test, a->qp->requester.asked, AT_A_TIME);
 	KUNIT_EXPECT_EQ(test, AT_A_TIME,
 			fixture_count(wire->ends[1].dev, rx_atomic_requests));
@@ -311,7 +310,7 @@ static void allow(struct wire *wire, u8 at_a_time)
 
 static void the_limit_changes_while_some_are_under_way(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0];
 	u32 i;
 
@@ -510,7 +509,7 @@ static void check_mix(struct wire *wire, u32 lost)
 
 static void lose_each_packet_of_a_mix(struct kunit *test, u32 end, u32 packets)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 lost;
 
 	for (lost = 0; lost < packets; lost++) {

@@ -624,7 +624,7 @@ static void after_a_timeout_it_restarts_slowly(struct kunit *test)
 	struct wire *wire;
 
 	setup.controlled = true;
-	setup.timeout = 13;
+	setup.timeout = WIRE_TIMEOUT;
 	wire = wire_new(test, &setup);
 	a = &wire->ends[0];
 	wire_forget(wire);

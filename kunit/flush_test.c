@@ -7,7 +7,6 @@
 #include "wire_fake.h"
 
 #define NUMBER		1024
-#define SHORT_TIMEOUT	15	/* 134 ms */
 
 static struct wire_setup setup(void)
 {
@@ -62,7 +61,7 @@ static void a_repeated_atomic_write_writes_nothing(struct kunit *test)
 	struct wire_op op = store(1);
 	struct wire *wire;
 
-	with_timeout.timeout = SHORT_TIMEOUT;
+	with_timeout.timeout = WIRE_TIMEOUT;
 	wire = wire_new(test, &with_timeout);
 	*(u64 *)wire->ends[0].memory = 1;
 	wire_fault(&wire->ends[1], 0, WIRE_DROP);
@@ -249,7 +248,7 @@ static void a_lost_answer_to_a_flush_is_given_again(struct kunit *test)
 	struct flush flush;
 	struct wire *wire;
 
-	with_timeout.timeout = SHORT_TIMEOUT;
+	with_timeout.timeout = WIRE_TIMEOUT;
 	wire = new_program(test, with_timeout);
 	flush = flush_of(wire);
 	wire_fault(&wire->ends[1], 0, WIRE_DROP);

@@ -116,7 +116,7 @@ static struct wire_setup with_timeout(void)
 {
 	struct wire_setup setup = wire_defaults();
 
-	setup.timeout = 14;
+	setup.timeout = WIRE_TIMEOUT;
 	return setup;
 }
 

@@ -10,8 +10,6 @@
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
 #define TARGET		(128 * 1024)
-#define SHORT_TIMEOUT	15	/* 134 ms */
-#define LONG_TIMEOUT	16	/* 268 ms: enough to deliver a window, emulated */
 
 static const struct way {
 	const char *name;
@@ -126,7 +124,7 @@ static void a_damaged_packet_is_counted(struct kunit *test)
 static void a_lost_last_packet_is_missed_in_time(struct kunit *test)
 {
 	const struct way *way = test->param_value;
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, way->opcode, 1);
 	wire_fault(&wire->ends[0], PACKETS - 1, WIRE_DROP);
@@ -139,7 +137,7 @@ static void a_lost_last_packet_is_missed_in_time(struct kunit *test)
 static void a_lost_acknowledgment_is_asked_for_again(struct kunit *test)
 {
 	const struct way *way = test->param_value;
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, way->opcode, 1);
 	wire_fault(&wire->ends[1], 0, WIRE_DROP);
@@ -162,7 +160,7 @@ static void a_repeated_write_writes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(wire->ends[0].memory, target, SIZE), 0);
 
 	memset(target, 0x77, SIZE);
-	set_timeout(wire, SHORT_TIMEOUT);
+	set_timeout(wire, WIRE_TIMEOUT);
 	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], duplicate_request), 1);
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0x77, SIZE));
@@ -282,7 +280,7 @@ static void sending_resumes_at_the_gap(struct kunit *test)
 
 static void a_lost_nak_is_made_up_for_in_time(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, IB_WR_SEND, 1);
 	wire_fault(&wire->ends[0], 0, WIRE_DROP);
@@ -293,7 +291,7 @@ static void a_lost_nak_is_made_up_for_in_time(struct kunit *test)
 
 static void two_gaps_are_filled(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, IB_WR_RDMA_WRITE, 1);
 	wire_fault(&wire->ends[0], 1, WIRE_DROP);
@@ -361,7 +359,7 @@ static void a_read_resumes_at_the_first_missing_response(struct kunit *test)
 
 static void a_lost_last_response_is_missed_in_time(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, IB_WR_RDMA_READ, 1);
 	wire_fault(&wire->ends[1], PACKETS - 1, WIRE_DROP);
@@ -372,7 +370,7 @@ static void a_lost_last_response_is_missed_in_time(struct kunit *test)
 
 static void a_lost_read_request_is_missed_in_time(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, IB_WR_RDMA_READ, 1);
 	wire_fault(&wire->ends[0], 0, WIRE_DROP);
@@ -577,7 +575,7 @@ static void an_rnr_delay_is_no_timeout(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
 
-	set_timeout(wire, SHORT_TIMEOUT);
+	set_timeout(wire, WIRE_TIMEOUT);
 	wire->ends[0].qp->requester.retries = 1;
 	wire->ends[0].qp->attr.retry_cnt = 1;
 	wire_forget(wire);
@@ -728,7 +726,7 @@ static void a_malformed_request_is_refused(struct kunit *test)
 static void a_request_that_was_damaged_is_not_refused(struct kunit *test)
 {
 	const struct malformation *how = test->param_value;
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
 	wire_forget(wire);
@@ -743,7 +741,7 @@ static void a_request_that_was_damaged_is_not_refused(struct kunit *test)
 static void a_malformed_request_that_is_not_expected_is_dropped(struct kunit *test)
 {
 	const struct malformation *how = test->param_value;
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
 	wire_forget(wire);
@@ -766,7 +764,7 @@ static void retries_run_out_and_the_rest_is_flushed(struct kunit *test)
 	struct wire *wire;
 	u32 i;
 
-	setup.timeout = SHORT_TIMEOUT;
+	setup.timeout = WIRE_TIMEOUT;
 	setup.retry_count = 2;
 	wire = wire_new(test, &setup);
 	wire->ends[0].cut = true;
@@ -817,7 +815,7 @@ static void a_netdev_that_gets_full_amid_a_train_is_waited_for(struct kunit *tes
 /* The acknowledgment comes while what it is for waits to be sent again. */
 static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_packet ack = {
 		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
@@ -832,6 +830,7 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 	post(wire, IB_WR_RDMA_WRITE, 1);
 	wire_run(wire);
 	a->refuse = U32_MAX;
+	wire_end_timeouts(wire);
 	while (!SEEN(a, tx_stalled_queue) && time_before(jiffies, end))
 		wire_run(wire);
 	KUNIT_EXPECT_GE(test, SEEN(a, tx_stalled_queue), 1);
@@ -842,7 +841,7 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->qp->requester.stalls, 0);
 
 	timeouts = SEEN(a, local_ack_timeout_err);
-	a->qp->requester.ack_deadline = jiffies;
+	wire_end_timeouts(wire);
 	wire_start(wire);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), timeouts);
 	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_RTS);
@@ -1011,7 +1010,7 @@ static void a_netdev_that_refuses_for_ever_is_a_loss(struct kunit *test)
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
 
-	setup.timeout = SHORT_TIMEOUT;
+	setup.timeout = WIRE_TIMEOUT;
 	setup.retry_count = 1;
 	wire = wire_new(test, &setup);
 	wire->ends[0].refuse = U32_MAX;
@@ -1024,7 +1023,7 @@ static void a_netdev_that_refuses_for_ever_is_a_loss(struct kunit *test)
 /* The peer of who cannot answer asks again, as long as it has retries. */
 static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, SHORT_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
 	prepare(wire, IB_WR_RDMA_READ, 1);
 	wire->ends[1].refuse = ROCE_MAX_STALLS + 1;
@@ -1167,7 +1166,7 @@ static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 /* Many requests, both ways, on a bad day */
 static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, LONG_TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 i, end, n;
 
 	wire_forget(wire);

@@ -10,9 +10,7 @@
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
 #define TARGET		(128 * 1024)
-#define TIMEOUT		15	/* 134 ms, which the wire does not let pass */
 #define RNR_246_MS	29	/* a code of the AETH: 245.76 ms */
-#define STORM_TIMEOUT	18	/* 1.1 s: a slow machine sends all again in that */
 
 static struct roce_reorder *of_responder(struct wire *wire)
 {
@@ -420,7 +418,7 @@ static void take_room(struct wire *wire, u32 bytes)
 
 static void memory_for_early_packets_is_bounded(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, TIMEOUT);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *b = &wire->ends[1];
 
 	take_room(wire, SZ_16M - SZ_64K);
@@ -612,7 +610,7 @@ static void every_byte_arrives_in_order_and_once(struct kunit *test)
 	struct ib_wc wc;
 	u32 round;
 
-	setup.timeout = STORM_TIMEOUT;
+	setup.timeout = WIRE_TIMEOUT;
 	setup.retry_count = 7;
 	setup.reordering_us = storm->reordering_us;
 	wire = wire_new(test, &setup);

@@ -11,8 +11,6 @@
 #define PACKETS		8
 #define SIZE		((PACKETS - 1) * MTU + 77)
 #define TARGET		(128 * 1024)
-#define STORM_TIMEOUT	18	/* 1.1 s: a slow machine sends all again in that */
-#define PROBED_TIMEOUT	20	/* 4.3 s */
 
 /* @timeout: 0 for no probes */
 static struct wire *new_wire(struct kunit *test, u8 timeout,
@@ -336,7 +334,7 @@ static void what_is_sent_after_it_tells_that_it_is_lost_again(struct kunit *test
 
 static void time_tells_that_it_is_lost_again(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
@@ -390,7 +388,7 @@ static void what_a_netdev_does_not_take_is_sent_later(struct kunit *test)
 static void a_probe_finds_a_lost_end(struct kunit *test)
 {
 	const struct way *way = test->param_value;
-	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
@@ -404,7 +402,7 @@ static void a_probe_finds_a_lost_end(struct kunit *test)
 
 static void a_probe_finds_a_lost_acknowledgment(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
@@ -418,7 +416,7 @@ static void a_probe_finds_a_lost_acknowledgment(struct kunit *test)
 /* Nothing at all arrives but the probe. */
 static void a_probe_finds_that_all_is_lost(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
@@ -435,7 +433,7 @@ static void a_probe_finds_that_all_is_lost(struct kunit *test)
 
 static void a_probe_finds_a_lost_read(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, PROBED_TIMEOUT, ROCE_SELECTIVE);
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op read = {
 		.opcode = IB_WR_RDMA_READ, .wr_id = 1, .length = SIZE,
@@ -644,7 +642,7 @@ static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
 
-	setup.timeout = STORM_TIMEOUT;
+	setup.timeout = WIRE_TIMEOUT;
 	setup.reordering_us = ROCE_REORDERING_US;
 	setup.loss_recovery[0] = ROCE_SELECTIVE;
 	setup.loss_recovery[1] = ROCE_SELECTIVE;

@@ -334,6 +334,12 @@ static u32 packets_sent(const struct wire *wire)
 	return READ_ONCE(wire->ends[0].sent) + READ_ONCE(wire->ends[1].sent);
 }
 
+static bool is_busy(const struct roce_engine *engine)
+{
+	return test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags) ||
+	       atomic_read(&engine->runs) || READ_ONCE(engine->owned);
+}
+
 /* Nobody waits for anything but an answer. */
 static bool waits_for_answers_only(struct wire *wire)
 {
@@ -342,7 +348,9 @@ static bool waits_for_answers_only(struct wire *wire)
 	for (i = 0; i < 2; i++) {
 		struct roce_qp *qp = wire->ends[i].qp;
 
-		if (hrtimer_active(&qp->requester.wait_timer) ||
+		if (is_busy(&qp->requester.engine) ||
+		    is_busy(&qp->responder.engine) ||
+		    hrtimer_active(&qp->requester.wait_timer) ||
 		    hrtimer_active(&qp->requester.probe_timer) ||
 		    hrtimer_active(&qp->requester.reorder.timer) ||
 		    hrtimer_active(&qp->responder.wait_timer) ||
@@ -352,8 +360,11 @@ static bool waits_for_answers_only(struct wire *wire)
 	return true;
 }
 
-/* The answers that are awaited are late now. */
-static void end_timeouts(struct wire *wire)
+/**
+ * wire_end_timeouts() - the answers that are awaited are late now
+ * @wire: the wire
+ */
+void wire_end_timeouts(struct wire *wire)
 {
 	int i;
 
@@ -385,7 +396,7 @@ int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count
 		idle = sent == packets_sent(wire) ? idle + 1 : 0;
 		sent = packets_sent(wire);
 		if (idle >= IDLE_ROUNDS && waits_for_answers_only(wire)) {
-			end_timeouts(wire);
+			wire_end_timeouts(wire);
 			idle = 0;
 		}
 		got += roce_poll_cq(&cq->ibcq, count - got, wc + got);

@@ -25,6 +25,12 @@
 /* How long a test waits for what has to come */
 #define PATIENCE	(300 * HZ)
 
+/*
+ * A local ACK timeout of 2.4 hours. wire_wait() ends it when nothing happens any more:
+ * however slow the machine is, none comes too early.
+ */
+#define WIRE_TIMEOUT	31
+
 enum wire_action {
 	WIRE_PASS,
 	WIRE_DROP,
@@ -248,6 +254,7 @@ void wire_fault(struct wire_end *end, u32 number, enum wire_action action);
 void wire_forget(struct wire *wire);
 void wire_start(struct wire *wire);
 void wire_run(struct wire *wire);
+void wire_end_timeouts(struct wire *wire);
 int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count);
 int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 		const u8 *payload);
