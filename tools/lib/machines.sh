@@ -65,10 +65,11 @@ counts() {
 		/^# [^ ]*: [a-z]+ in [0-9]+ s$/ { skip = 0 }'
 }
 
-# conclude OUTPUT STATUS SCRIPT...: what these scripts have not said themselves, and the plan
+# conclude OUTPUT STATUS RESULTS SCRIPT...: what these scripts have not said themselves, and
+# the plan, with so many results of theirs; fails if something was missing
 conclude() {
-	local output=$1 status=$2 script rows=()
-	shift 2
+	local output=$1 status=$2 results=$3 script rows=()
+	shift 3
 
 	for script; do
 		ended "$output" "$script" || rows+=("not ok - $script: did not come to its end")
@@ -78,8 +79,11 @@ conclude() {
 		rows+=("not ok - the machine of $stage: exit status $status")
 	fi
 	[ ${#rows[@]} -eq 0 ] || printf '%s\n' "${rows[@]}"
-	echo "1..$(($(counts <"$output" | grep -cE '^(not )?ok ') + ${#rows[@]}))"
+	echo "1..$((results + ${#rows[@]}))"
+	[ ${#rows[@]} -eq 0 ]
 }
+
+count_results() { grep -cE '^(not )?ok '; }
 
 # run_scripts KERNEL SCRIPT...: in one machine; if $only names one of them, that one alone
 run_scripts() {
@@ -94,7 +98,7 @@ run_scripts() {
 		grep -qE " $script( |$)" "$logs/$stage.again" || finals+=("$script")
 	done
 	[ ! -s "$logs/$stage.again" ] || status=0
-	conclude "$output" "$status" "${finals[@]}"
+	conclude "$output" "$status" "$(counts <"$output" | count_results)" "${finals[@]}"
 }
 
 # run_again KERNEL SCRIPT...: alone, in a fresh machine. What counts is this time.
@@ -105,6 +109,6 @@ run_again() {
 	output=$(mktemp "$logs/$stage.again-XXXX")
 	echo "# once more, alone: $* on $kernel"
 	in_machine "$output" "$kernel" "$@" || status=$?
-	conclude "$output" "$status" "$@"
+	conclude "$output" "$status" "$(count_results <"$output")" "$@" || status=1
 	[ $status -ne 0 ] || echo "$* on $kernel" >>"$logs/flaky"
 }
