@@ -9,8 +9,12 @@
 #include "section.h"
 #include "wire_fake.h"
 
-/* Looks at a wire on which nothing happens, a millisecond apart, until it is idle */
+/*
+ * Looks at a wire on which nothing happens, a millisecond apart, until it is idle, and
+ * until nothing will ever happen any more
+ */
 #define IDLE_ROUNDS	3
+#define DEAD_ROUNDS	1000
 
 static const u8 *bth_of(const struct sk_buff *skb)
 {
@@ -381,7 +385,8 @@ void wire_end_timeouts(struct wire *wire)
  * @wc: filled in
  * @count: how many to wait for
  *
- * When nothing happens any more, the local ACK timeouts need not pass: they end.
+ * When nothing happens any more, the local ACK timeouts need not pass: they end. If that
+ * changes nothing, there is nothing to wait for.
  *
  * Return: how many there were.
  */
@@ -389,18 +394,17 @@ int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count
 {
 	unsigned long end = jiffies + PATIENCE;
 	u32 sent = packets_sent(wire);
-	int got = 0, idle = 0;
+	int got = 0, idle = 0, dead = 0;
 
 	for (;;) {
 		wire_run(wire);
 		idle = sent == packets_sent(wire) ? idle + 1 : 0;
 		sent = packets_sent(wire);
-		if (idle >= IDLE_ROUNDS && waits_for_answers_only(wire)) {
+		dead = idle && waits_for_answers_only(wire) ? dead + 1 : 0;
+		if (dead && idle % IDLE_ROUNDS == 0)
 			wire_end_timeouts(wire);
-			idle = 0;
-		}
 		got += roce_poll_cq(&cq->ibcq, count - got, wc + got);
-		if (got == count || time_after(jiffies, end))
+		if (got == count || dead == DEAD_ROUNDS || time_after(jiffies, end))
 			return got;
 		usleep_range(500, 1000);
 	}
