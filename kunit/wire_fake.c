@@ -14,7 +14,7 @@
  * until nothing will ever happen any more
  */
 #define IDLE_ROUNDS	3
-#define DEAD_ROUNDS	1000
+#define DEAD_ROUNDS	100
 
 static const u8 *bth_of(const struct sk_buff *skb)
 {

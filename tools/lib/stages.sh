@@ -84,6 +84,9 @@ run_kunit() {
 		print result " - kunit " suite " " $0
 	     }
 	     END { print "1.." planned + 0 }' "$ktap"
+	if kernel_complained "$ktap"; then
+		printf '%s\n' "not ok - kunit: kernel splat" 1..1
+	fi
 	return $status
 }
 

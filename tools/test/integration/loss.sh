@@ -29,9 +29,34 @@ for family in 4 6; do
 	check "RC under 2% loss: nothing is lost, doubled or changed (IPv$family)" \
 		under "loss=20" mixed -$family
 done
-# Ten are lost on average, and 40 once in 10^12 times.
-check "UD under 2% loss: what arrives is right and in order, and no more is lost than the link loses" \
-	under "loss=5" integrity_pair --types ud --ops send,send_imm --sizes 900 --count 500 --lost 8
+
+# losses: packets that the link, a backlog, or a device has dropped, and counted
+losses()
+{
+	local drops column backlogs=0
+
+	while read -r _ column _; do
+		backlogs=$((backlogs + 0x$column))
+	done </proc/net/softnet_stat
+	drops=$(counted rx_dropped_no_receive rx_dropped_inbox_full rx_dropped_no_memory \
+		tx_dropped_queue_full)
+	echo $(($(happened loss) + backlogs + drops))
+}
+
+# Receivers that come too late for a datagram lose it, too.
+datagrams()
+{
+	local before lost
+
+	before=$(losses)
+	integrity_pair --types ud --ops send,send_imm --sizes 900 --count 500 --lost 100 |
+		tee "$TMP/datagrams"
+	lost=$(awk '/^# lost / { n += $3 } END { print n + 0 }' "$TMP/datagrams")
+	echo "$lost messages lost, $(($(losses) - before)) packets dropped"
+	((lost <= $(losses) - before))
+}
+check "UD under 2% loss: what arrives is right and in order, and what is lost was dropped and counted" \
+	under "loss=5" datagrams
 bad_link duplicate 5%
 check "RC under 5% duplication: no message comes twice" under "duplicates=20" mixed
 bad_link delay 2ms reorder 90% gap 5
