@@ -349,6 +349,8 @@ static bool waits_for_answers_only(struct wire *wire)
 {
 	int i;
 
+	if (!skb_queue_empty_lockless(&wire->queue))
+		return false;
 	for (i = 0; i < 2; i++) {
 		struct roce_qp *qp = wire->ends[i].qp;
 
@@ -394,14 +396,14 @@ int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count
 {
 	unsigned long end = jiffies + PATIENCE;
 	u32 sent = packets_sent(wire);
-	int got = 0, idle = 0, dead = 0;
+	int got = 0, dead = 0;
 
 	for (;;) {
 		wire_run(wire);
-		idle = sent == packets_sent(wire) ? idle + 1 : 0;
+		dead = sent == packets_sent(wire) && waits_for_answers_only(wire) ?
+		       dead + 1 : 0;
 		sent = packets_sent(wire);
-		dead = idle && waits_for_answers_only(wire) ? dead + 1 : 0;
-		if (dead && idle % IDLE_ROUNDS == 0)
+		if (dead && dead % IDLE_ROUNDS == 0)
 			wire_end_timeouts(wire);
 		got += roce_poll_cq(&cq->ibcq, count - got, wc + got);
 		if (got == count || dead == DEAD_ROUNDS || time_after(jiffies, end))
