@@ -1037,15 +1037,10 @@ static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test
 /* There is no timer to help. */
 static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kunit *test)
 {
-	struct roce_packet copy = {
-		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST, .psn = 0xfffffe,
-		.length = SIZE,
-	};
 	struct wire *wire = new_wire(test, 0);
+	struct roce_packet copy = wire_request(wire, ROCE_READ_REQUEST, SIZE);
 	struct wire_end *b = &wire->ends[1];
 
-	copy.va = (uintptr_t)b->memory;
-	copy.rkey = b->mr->ibmr.rkey;
 	prepare(wire, IB_WR_RDMA_READ, 1);
 	/* An engine takes all that has come before it answers. */
 	roce_engine_claim(&b->qp->responder.engine);
@@ -1066,11 +1061,7 @@ static void a_late_copy_of_a_read_does_not_cancel_the_next_one(struct kunit *tes
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct roce_packet copy = {
-		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST,
-		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
-		.va = (uintptr_t)b->memory, .length = SIZE,
-	};
+	struct roce_packet copy = wire_request(wire, ROCE_READ_REQUEST, SIZE);
 
 	prepare(wire, IB_WR_RDMA_READ, 1);
 	post(wire, IB_WR_RDMA_READ, 1);
@@ -1091,12 +1082,9 @@ static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct roce_packet copy = {
-		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_FIRST, .payload = MTU,
-		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
-		.va = (uintptr_t)b->memory, .length = SIZE,
-	};
+	struct roce_packet copy = wire_request(wire, ROCE_WRITE_FIRST, SIZE);
 
+	copy.payload = MTU;
 	roce_engine_claim(&b->qp->responder.engine);
 	post(wire, IB_WR_RDMA_WRITE, 1);
 	post(wire, IB_WR_RDMA_READ, 2);

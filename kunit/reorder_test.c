@@ -4,7 +4,7 @@
  * told from late ones. Whatever the network does, every byte arrives, requests are
  * executed in their order and once, and each completes once.
  */
-#include "wire_fake.h"
+#include "storm.h"
 
 #define MTU		256
 #define PACKETS		5
@@ -328,11 +328,7 @@ static void a_part_that_is_asked_for_again_does_not_cancel_the_rest(struct kunit
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct roce_packet part = {
-		.opcode = ROCE_SERVICE_RC | ROCE_READ_REQUEST,
-		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
-		.va = (uintptr_t)b->memory, .length = MTU,
-	};
+	struct roce_packet part = wire_request(wire, ROCE_READ_REQUEST, MTU);
 
 	b->room = 2;
 	post(wire, IB_WR_RDMA_READ);
@@ -367,12 +363,10 @@ static void who_was_taken_for_lost_and_comes_is_given_more_time(struct kunit *te
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct roce_packet late = {
-		.opcode = ROCE_SERVICE_RC | ROCE_WRITE_FIRST, .payload = MTU,
-		.psn = a->qp->attr.sq_psn, .rkey = b->mr->ibmr.rkey,
-		.va = (uintptr_t)b->memory + TARGET, .length = SIZE,
-	};
+	struct roce_packet late = wire_request(wire, ROCE_WRITE_FIRST, SIZE);
 
+	late.va += TARGET;
+	late.payload = MTU;
 	wire_fault(a, 0, WIRE_DROP);
 	post(wire, IB_WR_RDMA_WRITE);
 	finish(wire, IB_WR_RDMA_WRITE);
@@ -517,122 +511,28 @@ static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 
 /* --- Everything at once --- */
 
-#define ROUNDS		40
-#define SLOT		2048
-#define COUNTER_AT	(WIRE_MEMORY - 64)
-
-static const struct storm {
-	const char *name;
-	u32 drop, duplicate, corrupt, delay, distance;
-	u32 reordering_us;
-} storms[] = {
-	{ "late", 0, 0, 0, 250, 20, ROCE_REORDERING_US },
-	{ "late and doubled", 0, 100, 0, 250, 20, ROCE_REORDERING_US },
-	{ "lost", 50, 0, 0, 0, 1, ROCE_REORDERING_US },
-	{ "lost and late", 30, 0, 0, 100, 10, ROCE_REORDERING_US },
-	{ "all of it", 20, 50, 20, 100, 40, ROCE_REORDERING_US },
-	{ "all of it, and no patience", 20, 50, 20, 100, 40, 0 },
-	{ "all of it, and hardly any patience", 20, 50, 20, 100, 40, 1 },
+static const struct storm storms[] = {
+	{ "late", 0, 0, 0, 250, 20, .reordering_us = ROCE_REORDERING_US },
+	{ "late and doubled", 0, 100, 0, 250, 20, .reordering_us = ROCE_REORDERING_US },
+	{ "lost", 50, 0, 0, 0, 1, .reordering_us = ROCE_REORDERING_US },
+	{ "lost and late", 30, 0, 0, 100, 10, .reordering_us = ROCE_REORDERING_US },
+	{ "all of it", 20, 50, 20, 100, 40, .reordering_us = ROCE_REORDERING_US },
+	{ "all of it, and no patience", 20, 50, 20, 100, 40 },
+	{ "all of it, and hardly any patience", 20, 50, 20, 100, 40, .reordering_us = 1 },
 };
-
-static void begin_storm(struct wire *wire, const struct storm *storm)
-{
-	u32 i;
-
-	for (i = 0; i < 2; i++) {
-		struct wire_weather *weather = &wire->ends[i].weather;
-
-		prandom_seed_state(&weather->random, 1 + i + (storm - storms));
-		weather->drop = storm->drop;
-		weather->duplicate = storm->duplicate;
-		weather->corrupt = storm->corrupt;
-		weather->delay = storm->delay;
-		weather->distance = storm->distance;
-	}
-}
-
-/* READs go to the upper half of end 0's memory, the others to that of end 1. */
-static void post_some(struct wire *wire, u32 round, struct rnd_state *random)
-{
-	static const enum ib_wr_opcode kinds[] = {
-		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
-		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
-	};
-	struct wire_op op = {
-		.opcode = kinds[round % ARRAY_SIZE(kinds)], .wr_id = round,
-		.length = 1 + prandom_u32_state(random) % (SLOT - 1),
-		.local = round * SLOT, .remote = TARGET + round * SLOT,
-	};
-
-	if (wire_has_receive(op.opcode))
-		wire_receive(&wire->ends[1], round, TARGET + round * SLOT, SLOT);
-	if (op.opcode == IB_WR_RDMA_READ)
-		swap(op.local, op.remote);
-	if (op.opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
-		op.length = sizeof(u64);
-		op.remote = COUNTER_AT;
-		op.compare_add = 1;
-	}
-	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
-}
-
-static void expect_slot(struct wire *wire, u32 round, struct rnd_state *random)
-{
-	u32 length = 1 + prandom_u32_state(random) % (SLOT - 1);
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct kunit *test = wire->test;
-	u64 before;
-
-	switch (round % 5) {
-	case 3:
-		KUNIT_EXPECT_EQ(test, 0, memcmp(b->memory + round * SLOT,
-						a->memory + TARGET + round * SLOT,
-						length));
-		return;
-	case 4:
-		memcpy(&before, a->memory + round * SLOT, sizeof(before));
-		KUNIT_EXPECT_EQ(test, before, round / 5);
-		return;
-	default:
-		KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + round * SLOT,
-						b->memory + TARGET + round * SLOT,
-						length));
-	}
-}
 
 static void every_byte_arrives_in_order_and_once(struct kunit *test)
 {
 	const struct storm *storm = test->param_value;
 	struct wire_setup setup = wire_defaults();
-	struct rnd_state random;
-	struct wire_end *b;
 	struct wire *wire;
-	struct ib_wc wc;
-	u32 round;
 
 	setup.timeout = WIRE_TIMEOUT;
 	setup.retry_count = 7;
 	setup.reordering_us = storm->reordering_us;
 	wire = wire_new(test, &setup);
-	b = &wire->ends[1];
-	fixture_fill(wire->ends[0].memory, TARGET, 1);
-	fixture_fill(b->memory, TARGET, 2);
-	memset(b->memory + COUNTER_AT, 0, sizeof(u64));
-	begin_storm(wire, storm);
-	prandom_seed_state(&random, 7);
-	for (round = 0; round < ROUNDS; round++)
-		post_some(wire, round, &random);
-
-	prandom_seed_state(&random, 7);
-	for (round = 0; round < ROUNDS; round++) {
-		wire_expect(wire, wire->ends[0].send_cq, round, IB_WC_SUCCESS);
-		expect_slot(wire, round, &random);
-	}
-	for (round = 0; round < ROUNDS; round++)
-		if (round % 5 == 0 || round % 5 == 2)
-			wire_expect(wire, b->recv_cq, round, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, roce_poll_cq(&b->recv_cq->ibcq, 1, &wc), 0);
-	KUNIT_EXPECT_EQ(test, *(u64 *)(b->memory + COUNTER_AT), ROUNDS / 5);
+	storm_begin(wire, storm);
+	storm_work(wire);
 }
 
 static void describe_way(const struct way *way, char *description)

@@ -5,7 +5,7 @@
  */
 #include "sack.h"
 #include "scoreboard.h"
-#include "wire_fake.h"
+#include "storm.h"
 
 #define MTU		256
 #define PACKETS		8
@@ -531,111 +531,15 @@ static void a_forged_one_is_dropped(struct kunit *test)
 
 /* --- Everything at once --- */
 
-#define ROUNDS		40
-#define SLOT		2048
-#define COUNTER_AT	(WIRE_MEMORY - 64)
-
-static const struct storm {
-	const char *name;
-	u32 drop, duplicate, corrupt, delay, distance;
-	bool back;	/* what the responder sends is harmed, too */
-} storms[] = {
-	{ "lost", 50, 0, 0, 0, 1 },
-	{ "often lost", 200, 0, 0, 0, 1 },
-	{ "lost in both directions", 50, 0, 0, 0, 1, true },
-	{ "late", 0, 0, 0, 250, 20, true },
-	{ "lost and late", 30, 0, 0, 100, 10, true },
-	{ "lost and doubled", 30, 100, 0, 0, 5, true },
-	{ "all of it", 20, 50, 20, 100, 40, true },
+static const struct storm storms[] = {
+	{ "lost", 50, 0, 0, 0, 1, .one_way = true },
+	{ "often lost", 200, 0, 0, 0, 1, .one_way = true },
+	{ "lost in both directions", 50, 0, 0, 0, 1 },
+	{ "late", 0, 0, 0, 250, 20 },
+	{ "lost and late", 30, 0, 0, 100, 10 },
+	{ "lost and doubled", 30, 100, 0, 0, 5 },
+	{ "all of it", 20, 50, 20, 100, 40 },
 };
-
-static void begin_storm(struct wire *wire, const struct storm *storm)
-{
-	u32 i;
-
-	for (i = 0; i < (storm->back ? 2 : 1); i++) {
-		struct wire_weather *weather = &wire->ends[i].weather;
-
-		prandom_seed_state(&weather->random, 1 + i + (storm - storms));
-		weather->drop = storm->drop;
-		weather->duplicate = storm->duplicate;
-		weather->corrupt = storm->corrupt;
-		weather->delay = storm->delay;
-		weather->distance = storm->distance;
-	}
-}
-
-/* READs go to the upper half of end 0's memory, the others to that of end 1. */
-static void post_some(struct wire *wire, u32 round, struct rnd_state *random)
-{
-	static const enum ib_wr_opcode kinds[] = {
-		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
-		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
-	};
-	struct wire_op op = {
-		.opcode = kinds[round % ARRAY_SIZE(kinds)], .wr_id = round,
-		.length = 1 + prandom_u32_state(random) % (SLOT - 1),
-		.local = round * SLOT, .remote = TARGET + round * SLOT,
-		.flags = round % 7 == 6 ? IB_SEND_FENCE : 0,
-	};
-
-	if (wire_has_receive(op.opcode))
-		wire_receive(&wire->ends[1], round, TARGET + round * SLOT, SLOT);
-	if (op.opcode == IB_WR_RDMA_READ)
-		swap(op.local, op.remote);
-	if (op.opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
-		op.length = sizeof(u64);
-		op.remote = COUNTER_AT;
-		op.compare_add = 1;
-	}
-	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
-}
-
-static void expect_slot(struct wire *wire, u32 round, struct rnd_state *random)
-{
-	u32 length = 1 + prandom_u32_state(random) % (SLOT - 1);
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct kunit *test = wire->test;
-	u64 before;
-
-	switch (round % 5) {
-	case 3:
-		KUNIT_EXPECT_EQ(test, 0, memcmp(b->memory + round * SLOT,
-						a->memory + TARGET + round * SLOT,
-						length));
-		return;
-	case 4:
-		memcpy(&before, a->memory + round * SLOT, sizeof(before));
-		KUNIT_EXPECT_EQ(test, before, round / 5);
-		return;
-	default:
-		KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + round * SLOT,
-						b->memory + TARGET + round * SLOT,
-						length));
-	}
-}
-
-static void mixed_work(struct wire *wire)
-{
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct rnd_state random;
-	struct ib_wc wc;
-	u32 round;
-
-	prandom_seed_state(&random, 7);
-	for (round = 0; round < ROUNDS; round++)
-		post_some(wire, round, &random);
-	prandom_seed_state(&random, 7);
-	for (round = 0; round < ROUNDS; round++) {
-		wire_expect(wire, a->send_cq, round, IB_WC_SUCCESS);
-		expect_slot(wire, round, &random);
-	}
-	for (round = 0; round < ROUNDS; round++)
-		if (round % 5 == 0 || round % 5 == 2)
-			wire_expect(wire, b->recv_cq, round, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(wire->test, roce_poll_cq(&b->recv_cq->ibcq, 1, &wc), 0);
-	KUNIT_EXPECT_EQ(wire->test, *(u64 *)(b->memory + COUNTER_AT), ROUNDS / 5);
-}
 
 static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
 {
@@ -648,10 +552,7 @@ static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
 	setup.loss_recovery[1] = ROCE_SELECTIVE;
 	wire = wire_new(test, &setup);
 	get_acquainted(wire);
-	fixture_fill(wire->ends[0].memory, TARGET, 1);
-	fixture_fill(wire->ends[1].memory, TARGET, 2);
-	memset(wire->ends[1].memory + COUNTER_AT, 0, sizeof(u64));
-	begin_storm(wire, storm);
+	storm_begin(wire, storm);
 	return wire;
 }
 
@@ -667,7 +568,7 @@ static void every_byte_arrives_in_order_and_once(struct kunit *test)
 {
 	struct wire *wire = stormy_wire(test, test->param_value);
 
-	mixed_work(wire);
+	storm_work(wire);
 	expect_nothing_in_vain(wire);
 }
 
@@ -677,7 +578,7 @@ static void long_messages_arrive(struct kunit *test)
 	struct wire *wire = stormy_wire(test, test->param_value);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = TARGET, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = STORM_TARGET, .remote = STORM_TARGET,
 	};
 	u32 i;
 
@@ -687,7 +588,7 @@ static void long_messages_arrive(struct kunit *test)
 	}
 	for (i = 0; i < 3; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory, b->memory + TARGET, TARGET));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory, b->memory + STORM_TARGET, STORM_TARGET));
 	expect_nothing_in_vain(wire);
 }
 

@@ -583,6 +583,24 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 }
 
 /**
+ * wire_request() - the first packet of end 0, for the beginning of end 1's memory
+ * @wire: the wire
+ * @operation: of the opcode; the service is RC
+ * @length: of the RETH, in bytes
+ *
+ * Return: what wire_inject() sends.
+ */
+struct roce_packet wire_request(const struct wire *wire, u8 operation, u32 length)
+{
+	const struct wire_end *to = &wire->ends[1];
+
+	return (struct roce_packet) {
+		.opcode = ROCE_SERVICE_RC | operation, .psn = to->peer->qp->attr.sq_psn,
+		.va = (uintptr_t)to->memory, .rkey = to->mr->ibmr.rkey, .length = length,
+	};
+}
+
+/**
  * wire_inject() - send a packet that the QP would not send
  * @end: in whose name
  * @packet: opcode, psn, payload and what the opcode has headers for; qpn, or 0 for
