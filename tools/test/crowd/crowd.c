@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../verbs/mapping.h"
+#include "../verbs/bystander.h"
 
 #define MESSAGE	4096
 #define ROUNDS	20	/* of all talkers, before the crowd is called ready */
@@ -204,45 +204,7 @@ static void be_a_crowd(int in, int out)
 	_exit(0);
 }
 
-/* --- the bystander -------------------------------------------------------- */
-
-struct bystander {
-	struct port a, b;
-	struct duo d;
-	struct mapping m;
-	unsigned int messages, wrong;
-	double longest;
-};
-
-static void move_one(struct bystander *by)
-{
-	uint64_t seed = ++by->messages;
-	double begin = seconds();
-
-	by->wrong += !peer_writes(&by->d, by->m.mr, by->m.memory, by->m.length, seed) ||
-		     !holds(by->m.memory, by->m.length, seed);
-	by->longest = max(by->longest, seconds() - begin);
-}
-
-static void bystander_open(struct bystander *by)
-{
-	const struct duo_options patient = { .timeout = 18, .retry_cnt = 7 };
-
-	port_open(&by->a, opt.device[0], opt.gid_index[0]);
-	port_open(&by->b, opt.device[1], opt.gid_index[1]);
-	duo_ports(&by->a, &by->b);
-	duo_open(&by->d, &patient);
-	map_memory(&by->m, PAGES_SMALL, 4 * PAGE);
-	open_region(&by->d, &by->m, 0, by->m.length);
-}
-
-static void bystander_close(struct bystander *by)
-{
-	unmap_memory(&by->m);
-	duo_close(&by->d);
-	port_close(&by->a);
-	port_close(&by->b);
-}
+/* --- what the parent sees -------------------------------------------------- */
 
 static long available(void)
 {
@@ -262,7 +224,7 @@ static bool await_crowd(struct bystander *by, int from)
 	char c;
 
 	while (by && !is_readable(from))
-		move_one(by);
+		bystander_move(by);
 	return read(from, &c, 1) == 1;
 }
 
@@ -274,7 +236,7 @@ static bool await_end(struct bystander *by, pid_t pid)
 
 	if (by)
 		while (!waitpid(pid, &status, WNOHANG))
-			move_one(by);
+			bystander_move(by);
 	else if (waitpid(pid, &status, 0) != pid)
 		return false;
 	return killed ? WIFSIGNALED(status) : !status;
@@ -356,7 +318,7 @@ int main(int argc, char **argv)
 	}
 	close(up[1]);
 	if (!alone)
-		bystander_open(&by);
+		bystander_open(&by, opt.device, opt.gid_index);
 	watch(alone ? NULL : &by, pid, down[1], up[0], before);
 	if (!alone) {
 		tap_named("and all of them arrive (%s)", !by.wrong);

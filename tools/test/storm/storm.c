@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../verbs/mapping.h"
+#include "../verbs/bystander.h"
 #include "storm.h"
 
 #define MOST_PROCESSES	16
@@ -210,42 +210,7 @@ static void be_a_storm(void)
 	exit(0);
 }
 
-/* --- the bystander, and what is said --------------------------------------- */
-
-struct bystander {
-	struct port a, b;
-	struct duo d;
-	struct mapping m;
-	unsigned int messages, wrong;
-};
-
-static void bystander_open(struct bystander *by)
-{
-	const struct duo_options patient = { .timeout = 18, .retry_cnt = 7 };
-
-	port_open(&by->a, opt.device[0], opt.gid_index[0]);
-	port_open(&by->b, opt.device[1], opt.gid_index[1]);
-	duo_ports(&by->a, &by->b);
-	duo_open(&by->d, &patient);
-	map_memory(&by->m, PAGES_SMALL, 4 * PAGE);
-	open_region(&by->d, &by->m, 0, by->m.length);
-}
-
-static void bystander_close(struct bystander *by)
-{
-	unmap_memory(&by->m);
-	duo_close(&by->d);
-	port_close(&by->a);
-	port_close(&by->b);
-}
-
-static void move_one(struct bystander *by)
-{
-	uint64_t seed = ++by->messages;
-
-	by->wrong += !peer_writes(&by->d, by->m.mr, by->m.memory, by->m.length, seed) ||
-		     !holds(by->m.memory, by->m.length, seed);
-}
+/* --- what is said ----------------------------------------------------------- */
 
 static bool ended_as_meant(unsigned int number, int status)
 {
@@ -262,7 +227,7 @@ static unsigned int await(struct bystander *by, const pid_t *pids)
 
 	for (i = 0; i < opt.processes; i++) {
 		while (!waitpid(pids[i], &status, WNOHANG))
-			move_one(by);
+			bystander_move(by);
 		if (ended_as_meant(i, status))
 			continue;
 		printf("# process %u: status %#x\n", i, status);
@@ -343,7 +308,7 @@ int main(int argc, char **argv)
 	if (board == MAP_FAILED)
 		die_errno(errno, "mmap");
 	begin_processes(pids);
-	bystander_open(&by);
+	bystander_open(&by, opt.device, opt.gid_index);
 	tap_int("each process ends as it should", 0, await(&by, pids));
 	printf("# figure: %lu operations in a storm\n", show_tallies());
 	tap_int("each kind of operation succeeds", 0, never_succeeded());
