@@ -32,12 +32,15 @@ build()
 # ready_or_ended PID: there is no more to wait for from that server of a pair
 ready_or_ended() { ${READY:-false} "$1" || ended "$1"; }
 
+# one_ended PID PID
+one_ended() { ended "$1" || ended "$2"; }
+
 # pair SERVER... -- CLIENT...: the server on side A, the client on side B; both
 # must succeed. READY is a function that tells whether the server (its process
-# id is the last argument) listens.
+# id is the last argument) listens. A client may wait for ever for a server that failed.
 pair()
 {
-	local serve=() rc=0 pid
+	local serve=() rc=0 served=0 pid client
 
 	while [[ $1 != -- ]]; do
 		serve+=("$1")
@@ -47,10 +50,19 @@ pair()
 	begin "$TMP/server.out" ip netns exec "$NS_A" "${serve[@]}"
 	pid=$BEGUN
 	wait_for ready_or_ended "$pid" || true
-	b "$@" || rc=$?
+	ip netns exec "$NS_B" "$@" &
+	client=$!
+	wait_for one_ended "$pid" "$client" || true
+	if ended "$pid" 2>/dev/null; then
+		wait "$pid" || served=$?
+		((served == 0)) || nap 1
+		((served == 0)) || kill "$client" 2>/dev/null || true
+	fi
+	wait "$client" || rc=$?
 	((rc != 0)) || wait_for ended "$pid" || { echo "the server does not end"; rc=1; }
 	((rc == 0)) || kill "$pid" 2>/dev/null || true
-	wait "$pid" || { echo "server: exit status $?"; rc=1; }
+	((served != 0)) || wait "$pid" || served=$?
+	((served == 0)) || { echo "server: exit status $served"; rc=1; }
 	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }
 	return "$rc"
 }
@@ -99,7 +111,7 @@ integrity_pair()
 	# A veth leads to the backlog of a CPU: what two of them send may change places. To
 	# UC that is a loss, and UD hands it over as it comes.
 	[[ ! "$*" =~ --types\ [a-z,]*u ]] || places+=(--cpu 0)
-	"$BUILD/integrity" "${places[@]}" --seed "$ROCE_SEED" "${SLOW_QP[@]}" "$@"
+	"$BUILD/integrity" "${places[@]}" --seed "$ROCE_SEED" "${PATIENT_QP[@]}" "$@"
 }
 
 # connect rc|uc|ud [-4|-6]: a connection from side A to side B, which does what
@@ -276,7 +288,7 @@ perftest()
 	-4) shift ;;
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
-	set -- -F "${SLOW_QP[@]/--timeout/-u}" "$@"
+	set -- -F "${PATIENT_QP[@]/--timeout/-u}" "$@"
 	READY=${READY:-ready_tcp 18515} pair \
 		"$program" -d "$DEV_A" -x "$ga" "$@" -- \
 		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
