@@ -209,8 +209,9 @@ void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
 	struct roce_requester *requester = &qp->requester;
 	u64 now = ktime_get_ns();
 
-	if (now > requester->timed_at) {
-		u64 rtt = now - requester->timed_at;
+	/* A clock that ticks seldom shows the same time at both ends. */
+	if (now >= requester->timed_at) {
+		u64 rtt = max(now - requester->timed_at, 1ull);
 
 		if (requester->timed_data)
 			roce_flow_acknowledged(qp, rtt);
