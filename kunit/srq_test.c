@@ -41,9 +41,8 @@ static void count_limit(struct ib_event *event, void *context)
 	shared->limits++;
 }
 
-static struct shared *make_shared(struct kunit *test)
+static struct shared *make_shared_of(struct kunit *test, struct ib_srq_attr attr)
 {
-	struct ib_srq_attr attr = { .max_wr = MAX_WR, .max_sge = MAX_SGE };
 	struct shared *shared = kunit_kzalloc(test, sizeof(*shared), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, shared);
@@ -57,6 +56,13 @@ static struct shared *make_shared(struct kunit *test)
 							  MAX_SGE), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, shared->receive);
 	return shared;
+}
+
+static struct shared *make_shared(struct kunit *test)
+{
+	return make_shared_of(test, (struct ib_srq_attr) {
+		.max_wr = MAX_WR, .max_sge = MAX_SGE,
+	});
 }
 
 static int post(struct roce_srq *srq, u64 wr_id, int sges)
@@ -162,13 +168,42 @@ static void the_limit_can_be_armed_again(struct kunit *test)
 	int round;
 
 	for (round = 1; round < 4; round++) {
-		KUNIT_ASSERT_EQ(test, modify(shared, IB_SRQ_LIMIT, 0, 1), 0);
 		post_many(shared, 0, 1);
+		KUNIT_ASSERT_EQ(test, modify(shared, IB_SRQ_LIMIT, 0, 1), 0);
+		KUNIT_EXPECT_EQ(test, limit(shared), 1);
 		expect_next(shared, 0);
 		KUNIT_EXPECT_EQ(test, shared->limits, round);
 	}
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			modify(shared, IB_SRQ_LIMIT, 0, MAX_WR + 1));
+}
+
+static void a_limit_that_is_reached_already_is_reported_at_once(struct kunit *test)
+{
+	struct shared *shared = make_shared(test);
+
+	post_many(shared, 0, 2);
+	KUNIT_ASSERT_EQ(test, modify(shared, IB_SRQ_LIMIT, 0, 2), 0);
+	KUNIT_EXPECT_EQ(test, shared->limits, 0);
+	KUNIT_ASSERT_EQ(test, modify(shared, IB_SRQ_LIMIT, 0, 3), 0);
+	KUNIT_EXPECT_EQ(test, shared->limits, 1);
+	KUNIT_EXPECT_EQ(test, limit(shared), 0);
+	expect_next(shared, 0);
+	KUNIT_EXPECT_EQ(test, shared->limits, 1);
+}
+
+/* No receive can wait yet, so that is no event. */
+static void a_limit_can_be_armed_at_creation(struct kunit *test)
+{
+	struct ib_srq_attr attr = { .max_wr = MAX_WR, .max_sge = 1, .srq_limit = 2 };
+	struct shared *shared = make_shared_of(test, attr);
+
+	KUNIT_EXPECT_EQ(test, limit(shared), 2);
+	post_many(shared, 0, 3);
+	expect_next(shared, 0);
+	KUNIT_EXPECT_EQ(test, shared->limits, 0);
+	expect_next(shared, 1);
+	KUNIT_EXPECT_EQ(test, shared->limits, 1);
 }
 
 static void resizing_keeps_what_waits(struct kunit *test)
@@ -208,6 +243,7 @@ static void size_and_limit_change_together_or_not_at_all(struct kunit *test)
 	const int both = IB_SRQ_MAX_WR | IB_SRQ_LIMIT;
 	struct shared *shared = make_shared(test);
 
+	post_many(shared, 0, 7);
 	KUNIT_EXPECT_EQ(test, modify(shared, both, 7, 8), -EINVAL);
 	KUNIT_EXPECT_EQ(test, capacity(shared), MAX_WR);
 	KUNIT_EXPECT_EQ(test, limit(shared), 0);
@@ -402,6 +438,8 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(too_much_is_refused),
 	KUNIT_CASE(the_limit_is_reported_once),
 	KUNIT_CASE(the_limit_can_be_armed_again),
+	KUNIT_CASE(a_limit_that_is_reached_already_is_reported_at_once),
+	KUNIT_CASE(a_limit_can_be_armed_at_creation),
 	KUNIT_CASE(resizing_keeps_what_waits),
 	KUNIT_CASE(what_waits_must_fit_the_new_size),
 	KUNIT_CASE(size_and_limit_change_together_or_not_at_all),

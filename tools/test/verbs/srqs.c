@@ -6,14 +6,22 @@
 
 #include "verbs.h"
 
-static struct ibv_srq *create(struct end *e, uint32_t wr, uint32_t sge)
+static struct ibv_srq *create_of(struct end *e, struct ibv_srq_attr attr)
 {
-	struct ibv_srq_init_attr init = {
-		.attr = { .max_wr = wr, .max_sge = sge },
-	};
+	struct ibv_srq_init_attr init = { .attr = attr };
 
 	errno = 0;
 	return ibv_create_srq(e->pd, &init);
+}
+
+static struct ibv_srq *create(struct end *e, uint32_t wr, uint32_t sge)
+{
+	return create_of(e, (struct ibv_srq_attr){ .max_wr = wr, .max_sge = sge });
+}
+
+static struct ibv_srq *create_with_limit(struct end *e, uint32_t wr, uint32_t limit)
+{
+	return create_of(e, (struct ibv_srq_attr){ wr, 1, limit });
 }
 
 static struct ibv_srq *must_create(struct end *e, uint32_t wr)
@@ -67,7 +75,7 @@ static void message(const char *name, struct duo *d, uint64_t id)
 static void limits(void)
 {
 	struct ibv_device_attr *dev;
-	unsigned int bit, taken = 0;
+	unsigned int bit, i, taken = 0;
 	struct ibv_srq *srq;
 	struct duo d;
 
@@ -88,6 +96,8 @@ static void limits(void)
 		 query(srq).max_wr >= 10);
 	tap_errno("a limit above the size is refused", EINVAL,
 		  modify(srq, IBV_SRQ_LIMIT, 0, query(srq).max_wr + 1));
+	for (i = 0; i < 8; i++)
+		post(srq, &d.b, i);
 	tap_errno("a limit can be set", 0, modify(srq, IBV_SRQ_LIMIT, 0, 7));
 	tap_int("and is told", 7, query(srq).srq_limit);
 	tap_errno("a size below the limit is refused", EINVAL,
@@ -97,10 +107,10 @@ static void limits(void)
 	tap_int("other attributes are refused", 0, taken);
 	tap_int("and nothing beside them is taken", 7, query(srq).srq_limit);
 	tap_errno("both attributes together are taken", 0,
-		  modify(srq, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 20, 15));
-	tap_true("and told", query(srq).max_wr >= 20 && query(srq).srq_limit == 15);
+		  modify(srq, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 20, 8));
+	tap_true("and told", query(srq).max_wr >= 20 && query(srq).srq_limit == 8);
 	tap_errno("no attribute at all changes nothing", 0, modify(srq, 0, 1, 1));
-	tap_int("as is told", 15, query(srq).srq_limit);
+	tap_int("as is told", 8, query(srq).srq_limit);
 	ibv_destroy_srq(srq);
 	duo_close(&d);
 }
@@ -165,6 +175,35 @@ static void watching(void)
 	message("six are left", &d, 3);
 	tap_true("an event again, for a limit that was armed again",
 		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, PATIENCE_MS));
+	modify(srq, IBV_SRQ_LIMIT, 0, 7);
+	tap_true("an event at once, for a limit that is reached when it is armed",
+		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, PATIENCE_MS));
+	tap_int("it has gone, too", 0, query(srq).srq_limit);
+	duo_close(&d);
+	ibv_destroy_srq(srq);
+	duo_close(&home);
+}
+
+static void limit_at_creation(void)
+{
+	struct ibv_srq *srq;
+	struct duo home, d;
+
+	duo_open(&home, NULL);
+	tap_refused("a limit above the size is refused at creation", EINVAL,
+		    create_with_limit(&home.b, 10, 11));
+	srq = create_with_limit(&home.b, 10, 2);
+	if (!srq)
+		die_errno(errno, "ibv_create_srq");
+	tap_int("a limit can be set at creation", 2, query(srq).srq_limit);
+	duo_open(&d, &(struct duo_options){ .srq = srq });
+	post(srq, &home.b, 0);
+	post(srq, &home.b, 1);
+	tap_true("receives that are posted make no event of it",
+		 !wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, 100));
+	message("one is left", &d, 0);
+	tap_true("that is an event",
+		 wait_async(d.b.port->ctx, IBV_EVENT_SRQ_LIMIT_REACHED, PATIENCE_MS));
 	duo_close(&d);
 	ibv_destroy_srq(srq);
 	duo_close(&home);
@@ -206,5 +245,6 @@ void test_shared_receive_queues(void)
 	sharing(IBV_QPT_UC);
 	sharing(IBV_QPT_UD);
 	watching();
+	limit_at_creation();
 	resizing();
 }

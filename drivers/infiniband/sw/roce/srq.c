@@ -23,7 +23,8 @@ static int check_srq_init_attr(const struct ib_srq_init_attr *init,
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!init->attr.max_wr || init->attr.max_wr > ROCE_MAX_SRQ_WR ||
-	    init->attr.max_sge > ROCE_MAX_SGE)
+	    init->attr.max_sge > ROCE_MAX_SGE ||
+	    init->attr.srq_limit > init->attr.max_wr)
 		return -EINVAL;
 	if (udata && udata->outlen < sizeof(struct rxe_create_srq_resp))
 		return -EINVAL;
@@ -33,8 +34,8 @@ static int check_srq_init_attr(const struct ib_srq_init_attr *init,
 /**
  * roce_create_srq() - the create_srq verb
  * @ibsrq: allocated and zeroed by the core
- * @init: what is wanted; max_wr is set to what is given. The limit is not armed
- *	here, but by roce_modify_srq().
+ * @init: what is wanted; max_wr is set to what is given. A limit waits for the first
+ *	receive that is taken.
  * @udata: of a program, or NULL
  *
  * IBA volume 1, 11.2.3.1. The number of an SRQ means something to XRC only, so
@@ -60,6 +61,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	spin_lock_init(&srq->lock);
 	mutex_init(&srq->modify_lock);
 	srq->max_sges = init->attr.max_sge;
+	srq->limit = init->attr.srq_limit;
 	err = roce_ring_init(&srq->ring, init->attr.max_wr,
 			     receive_size(srq->max_sges), false, udata,
 			     &response.mi);
@@ -123,6 +125,30 @@ static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
 	return err;
 }
 
+static void report_limit(struct roce_srq *srq)
+{
+	struct ib_event event = {
+		.device = srq->ibsrq.device,
+		.element.srq = &srq->ibsrq,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (srq->ibsrq.event_handler)
+		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
+}
+
+/* A limit that is reached already goes at once: nothing else would tell of it. */
+static bool arm_limit(struct roce_srq *srq, u32 limit)
+{
+	bool reached;
+
+	spin_lock_irq(&srq->lock);
+	reached = roce_ring_used(&srq->ring) < limit;
+	srq->limit = reached ? 0 : limit;
+	spin_unlock_irq(&srq->lock);
+	return reached;
+}
+
 /**
  * roce_modify_srq() - the modify_srq verb: resize, or arm the limit
  * @ibsrq: the SRQ
@@ -130,7 +156,8 @@ static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
  * @mask: IB_SRQ_MAX_WR, IB_SRQ_LIMIT or both
  * @udata: of a program, or NULL
  *
- * IBA volume 1, 11.2.3.3. After an error nothing has changed.
+ * IBA volume 1, 11.2.3.3. After an error nothing has changed. Calls the consumer's
+ * handler if fewer receives wait than the limit says.
  *
  * Return: 0, -EINVAL for values out of range, or for a size below the limit or
  * below the number of receives that wait; -EOPNOTSUPP, -ENOMEM or -EFAULT.
@@ -139,7 +166,7 @@ int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		    enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct roce_srq *srq = to_roce_srq(ibsrq);
-	bool resize = mask & IB_SRQ_MAX_WR;
+	bool resize = mask & IB_SRQ_MAX_WR, limit_reached = false;
 	struct roce_ring ring = {};
 	int err = 0;
 	u32 limit;
@@ -157,12 +184,11 @@ int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		err = -EINVAL;
 	else if (resize)
 		err = roce_ring_replace(&srq->ring, &ring, &srq->lock);
-	if (!err && mask & IB_SRQ_LIMIT) {
-		spin_lock_irq(&srq->lock);
-		WRITE_ONCE(srq->limit, limit);
-		spin_unlock_irq(&srq->lock);
-	}
+	if (!err && mask & IB_SRQ_LIMIT)
+		limit_reached = arm_limit(srq, limit);
 	mutex_unlock(&srq->modify_lock);
+	if (limit_reached)
+		report_limit(srq);
 free_ring:
 	roce_ring_free(&ring);
 	return err;
@@ -185,18 +211,6 @@ int roce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	attr->srq_limit = srq->limit;
 	spin_unlock_irq(&srq->lock);
 	return 0;
-}
-
-static void report_limit(struct roce_srq *srq)
-{
-	struct ib_event event = {
-		.device = srq->ibsrq.device,
-		.element.srq = &srq->ibsrq,
-		.event = IB_EVENT_SRQ_LIMIT_REACHED,
-	};
-
-	if (srq->ibsrq.event_handler)
-		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
 }
 
 /**
