@@ -45,14 +45,15 @@ static u32 behind_request(const struct roce_request *request)
 
 /* --- Responses that are asked for again --- */
 
-/* Of the requests that take PSNs from @begin to @end; false if none has responses. */
-static bool find_missing_between(struct roce_requester *requester, u32 begin, u32 end,
-				 struct missing *missing)
+/*
+ * Of the requests that take PSNs from @begin to @end; false if none has responses.
+ * @number is the first one to look at; where to go on with a later gap.
+ */
+static bool find_missing_between(struct roce_requester *requester, u32 *number,
+				 u32 begin, u32 end, struct missing *missing)
 {
-	u32 number;
-
-	for (number = requester->completed; number != requester->fetched; number++) {
-		const struct roce_request *request = roce_request(requester, number);
+	for (; *number != requester->fetched; (*number)++) {
+		const struct roce_request *request = roce_request(requester, *number);
 		u32 behind = behind_request(request);
 
 		if (roce_psn_diff(behind, begin) <= 0)
@@ -78,16 +79,17 @@ static bool find_missing_between(struct roce_requester *requester, u32 begin, u3
 
 /*
  * The next ones from repair_psn on that lie before something that has come early; false
- * if there are none.
+ * if there are none. A peer can make as many gaps as there are requests, so gaps and
+ * requests are walked together.
  */
 static bool find_missing(struct roce_requester *requester, struct missing *missing)
 {
-	u32 begin = requester->repair_psn, end;
+	u32 begin = requester->repair_psn, end, number = requester->completed;
 
 	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
 		begin = requester->unacked_psn;
 	while (roce_reorder_find_gap(&requester->reorder, &begin, &end)) {
-		if (find_missing_between(requester, begin, end, missing))
+		if (find_missing_between(requester, &number, begin, end, missing))
 			return true;
 		begin = end;
 	}
