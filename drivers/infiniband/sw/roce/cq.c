@@ -210,8 +210,6 @@ static void report_overflow(struct roce_cq *cq)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
-	ibdev_err_ratelimited(cq->ibcq.device, "a CQ of %d entries overflowed\n",
-			      cq->ibcq.cqe);
 	if (cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
