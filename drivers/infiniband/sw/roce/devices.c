@@ -26,15 +26,17 @@ static struct roce_device *device_of(const struct net_device *netdev)
 {
 	struct roce_device *dev;
 
+	lockdep_assert_held(&devices_lock);
 	hash_for_each_possible(devices, dev, node, (unsigned long)netdev)
 		if (dev->netdev == netdev && dev->state != ROCE_DEVICE_DEAD)
 			return dev;
 	return NULL;
 }
 
-/* Under the RTNL and the lock of the list */
 static int insert_device(struct roce_device *dev)
 {
+	ASSERT_RTNL();
+	lockdep_assert_held(&devices_lock);
 	if (dev->netdev->reg_state != NETREG_REGISTERED ||
 	    !net_eq(dev_net(dev->netdev), dev->net))
 		return -ENODEV;
@@ -248,6 +250,7 @@ static void leave_netdev(struct roce_device *dev)
 
 static void follow_netdev(struct roce_device *dev, unsigned long event)
 {
+	lockdep_assert_held(&devices_lock);
 	switch (event) {
 	case NETDEV_UNREGISTER:
 		leave_netdev(dev);

@@ -81,7 +81,7 @@ static u32 room(struct roce_egress *egress)
 	return counted < ROCE_EGRESS_LIMIT ? ROCE_EGRESS_LIMIT - counted : 0;
 }
 
-/* What has been stuck for too long does not count. Under the lock */
+/* What has been stuck for too long does not count. */
 static void look_for_progress(struct roce_egress *egress)
 {
 	u64 most = max_t(u64, TICK_INTERVAL, hrtimer_resolution);
@@ -89,6 +89,7 @@ static void look_for_progress(struct roce_egress *egress)
 	u64 left = egress->sent - present;
 	u64 now = ktime_get_ns();
 
+	lockdep_assert_held(&egress->lock);
 	/* A tick that is late counts as one. */
 	egress->quiet += min(now - egress->ticked_at, most);
 	egress->ticked_at = now;
@@ -101,13 +102,14 @@ static void look_for_progress(struct roce_egress *egress)
 }
 
 /*
- * Under the lock. Whose turn has come asks on any CPU as soon as it is not in the
- * line; if it is destroyed then, roce_turn_cancel() waits for the lock.
+ * Whose turn has come asks on any CPU as soon as it is not in the line; if it is
+ * destroyed then, roce_turn_cancel() waits for the lock.
  */
 static void grant(struct roce_egress *egress, u32 turns)
 {
 	struct roce_turn *turn, *next;
 
+	lockdep_assert_held(&egress->lock);
 	list_for_each_entry_safe(turn, next, &egress->waiting, node) {
 		if (!turns--)
 			return;
@@ -135,9 +137,9 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return again;
 }
 
-/* Under the lock */
 static void begin_to_tick(struct roce_egress *egress)
 {
+	lockdep_assert_held(&egress->lock);
 	egress->left = egress->sent - in_queues(egress);
 	egress->ticked_at = ktime_get_ns();
 	egress->quiet = 0;

@@ -62,9 +62,10 @@ bool roce_engine_budget_is_used_up(void)
 	return __this_cpu_read(lanes.budget) <= 0;
 }
 
-/* Become the owner if nobody is, and nobody has a right to it. Under the lock */
+/* Become the owner if nobody is, and nobody has a right to it. */
 static bool take(struct roce_engine *engine)
 {
+	lockdep_assert_held(&engine->lock);
 	if (engine->owned || engine->wanted || engine->yielded)
 		return false;
 	engine->owned = true;

@@ -49,11 +49,12 @@ int roce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-/* The window belongs to no region any more. @mw->lock is held. */
+/* The window belongs to no region any more. */
 static void unbind(struct roce_mw *mw)
 {
 	struct roce_mr *mr = mw->mr;
 
+	lockdep_assert_held(&mw->lock);
 	if (!mr)
 		return;
 	write_lock_bh(&mr->lock);
@@ -83,11 +84,11 @@ int roce_dealloc_mw(struct ib_mw *ibmw)
 	return 0;
 }
 
-/* @mw->lock is held. */
 static bool window_can_be_bound(const struct roce_mw *mw,
 				const struct roce_binding *binding,
 				const struct roce_qp *qp)
 {
+	lockdep_assert_held(&mw->lock);
 	if (mw->key.value != binding->window_key ||
 	    mw->ibmw.pd != qp->ibqp.pd ||
 	    !roce_key_has_index(&mw->key, binding->new_key) ||
@@ -98,13 +99,13 @@ static bool window_can_be_bound(const struct roce_mw *mw,
 	return !mw->mr && binding->length;
 }
 
-/* The lock of @mr is held. */
 static bool region_can_be_bound_to(const struct roce_mr *mr,
 				   const struct roce_binding *binding,
 				   const struct roce_qp *qp)
 {
 	const int writes = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC;
 
+	lockdep_assert_held(&mr->lock);
 	return mr->valid && mr->key.value == binding->region_key &&
 	       mr->ibmr.pd == qp->ibqp.pd &&
 	       mr->access & IB_ACCESS_MW_BIND &&

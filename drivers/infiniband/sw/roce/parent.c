@@ -159,6 +159,7 @@ free_number:
  */
 void roce_parent_rename(struct roce_device *dev)
 {
+	ASSERT_RTNL();
 	sysfs_remove_link(dev->parent_net, dev->netdev_name);
 	if (link_netdev(dev))
 		netdev_warn(dev->netdev, "no link from its roce device\n");

@@ -151,9 +151,9 @@ static const char *kind_name(enum roce_mr_kind kind)
 	return "unknown";
 }
 
-/* The lock of @mr is held. */
 static u64 pages_of(const struct roce_mr *mr)
 {
+	lockdep_assert_held(&mr->lock);
 	if (mr->kind == ROCE_MR_DMA)
 		return 0;
 	return DIV_ROUND_UP_ULL(mr->length + offset_in_page(mr->first_offset),
