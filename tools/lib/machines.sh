@@ -16,13 +16,13 @@ install_test_programs() {
 	flock "$cache/test-programs.lock" make -s -C "$top/tools/test" >&2 || die "tools/test does not build"
 }
 
-# in_machine OUTPUT KERNEL SCRIPT...
+# in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line
 in_machine() {
 	local output=$1 kernel=$2 ceiling
 	shift 2
 
 	ceiling=$("$top/tools/test/runner" --ceiling "$@")
-	"$top/tools/vm/run" --kernel "$kernel" --time "$ceiling" -- \
+	ROCE_VM_APPEND=$(cut -s -d+ -f2- <<<"$kernel") "$top/tools/vm/run" --kernel "${kernel%%+*}" --time "$ceiling" -- \
 		"$top/tools/test/runner" "${@/#/$top/tools/test/}" 2>&1 | tee "$output"
 	return "${PIPESTATUS[0]}"
 }

@@ -132,12 +132,19 @@ run_simulator() {
 # most of the driver or attacks it, and nearly everything on next.
 on_stock=(pyverbs loss counters)
 on_debug=(verbs nvmeof hostile teardown faults)
-networks=(base_devices exclusive identity link local_users mtu netdevs network router vlan vrf vxlan)
+networks=(base_devices exclusive identity ipv4_only link link_local local_users mtu netdevs network router
+	stacks vlan vrf vxlan)
 transport=(crowd distance gro integrity marks multicast queues reorder switches traffic train_receive wire)
 only_in_soak=(selective storm)
 
 # shellcheck disable=SC2046 # names without blanks, here and below
-run_stock() { run_scripts stock $(integration pyverbs); }
+run_stock() {
+	local status=0
+
+	run_scripts stock $(integration pyverbs) || status=1
+	run_scripts stock+ipv6.disable=1 $(integration ipv4_only) || status=1
+	return $status
+}
 # shellcheck disable=SC2046
 run_debug_verbs() { run_scripts debug $(integration verbs nvmeof); }
 # shellcheck disable=SC2046

@@ -120,8 +120,8 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
  *
  * Process context. IBA volume 1, 11.2.2.1, and annex A17.
  *
- * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, or
- * -ENOMEM. After an error there is nothing to be released.
+ * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, -EAFNOSUPPORT
+ * for IPv6 on a host without it, or -ENOMEM. After an error there is nothing to be released.
  */
 int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 {
@@ -140,6 +140,9 @@ void roce_av_release(struct roce_av *av)
 	if (!av->sgid_attr)
 		return;
 	dst_release(rcu_dereference_protected(av->route, true));
+	/* A device has a GID of a link-local address, IPv6 or not. */
+	if (av->ipv6 && !ipv6_mod_enabled())
+		return -EAFNOSUPPORT;
 	RCU_INIT_POINTER(av->route, NULL);
 	rdma_put_gid_attr(av->sgid_attr);
 	av->sgid_attr = NULL;
