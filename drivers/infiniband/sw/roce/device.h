@@ -161,11 +161,21 @@ int roce_devices_init(void);
 void roce_devices_exit(void);
 
 /* port.c */
+/* Where a device has an address, seen from the netdev that a packet came in through */
+enum roce_port_place {
+	ROCE_PORT_NOWHERE,
+	ROCE_PORT_ELSEWHERE,	/* on another netdev of the same VRF */
+	ROCE_PORT_HERE,
+};
+
 enum ib_mtu roce_port_active_mtu(const struct roce_device *dev);
 enum ib_port_state roce_port_state(const struct net_device *netdev);
 void roce_port_event(struct roce_device *dev);
-bool roce_port_has_address(struct roce_device *dev, struct net_device *netdev,
-			   const struct in6_addr *address);
+enum roce_port_place roce_port_find_address(struct roce_device *dev,
+					    struct net_device *netdev,
+					    const struct in6_addr *address);
+u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
+		      const struct in6_addr *address);
 struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port);
 int roce_query_port(struct ib_device *ibdev, u32 port,
 		    struct ib_port_attr *attr);

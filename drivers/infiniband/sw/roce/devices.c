@@ -183,10 +183,14 @@ void roce_devices_bury(struct roce_device *dev)
 }
 
 /**
- * roce_devices_find_by_address() - the device that has an address
+ * roce_devices_find_by_address() - the device that the core means by an address
  * @net: network namespace
  * @netdev: what a packet to the address came in through
  * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
+ *
+ * Devices on netdevs above and below each other have each other's addresses. The
+ * connection manager takes the one that was registered first, of those that have the
+ * address on its netdev.
  *
  * Under RCU; softirq or process context. Walks the GID tables.
  *
@@ -196,15 +200,21 @@ struct roce_device *
 roce_devices_find_by_address(struct net *net, struct net_device *netdev,
 			     const struct in6_addr *address)
 {
-	struct roce_device *dev;
+	enum roce_port_place place, best = ROCE_PORT_NOWHERE;
+	struct roce_device *dev, *found = NULL;
 	int bucket;
 
-	hash_for_each_rcu(devices, bucket, dev, node)
-		if (dev->net == net &&
-		    READ_ONCE(dev->state) == ROCE_DEVICE_LIVE &&
-		    roce_port_has_address(dev, netdev, address))
-			return dev;
-	return NULL;
+	hash_for_each_rcu(devices, bucket, dev, node) {
+		if (dev->net != net || READ_ONCE(dev->state) != ROCE_DEVICE_LIVE)
+			continue;
+		place = roce_port_find_address(dev, netdev, address);
+		if (place > best ||
+		    (found && place == best && dev->ibdev.index < found->ibdev.index)) {
+			found = dev;
+			best = place;
+		}
+	}
+	return found;
 }
 
 /**

@@ -77,41 +77,79 @@ void roce_port_event(struct roce_device *dev)
 	ib_device_put(&dev->ibdev);
 }
 
-/* By its first GID of the address, or by that on @netdev, if there is one */
-static bool has_address_in_vrf(struct roce_device *dev, int vrf,
-			       const struct in6_addr *address,
-			       struct net_device *netdev)
+/* The GID of an address on @netdev, or the first one where that is NULL */
+static const struct ib_gid_attr *find_gid(struct roce_device *dev,
+					  const struct in6_addr *address,
+					  struct net_device *netdev)
 {
-	const struct ib_gid_attr *attr;
 	union ib_gid gid;
-	bool found;
 
 	memcpy(gid.raw, address, sizeof(gid.raw));
-	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, netdev);
-	if (IS_ERR(attr))
-		return false;
-	found = l3mdev_master_ifindex_rcu(rcu_dereference(attr->ndev)) == vrf;
-	rdma_put_gid_attr(attr);
-	return found;
+	return rdma_find_gid_by_port(&dev->ibdev, &gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1,
+				     netdev);
+}
+
+static bool is_in_vrf_of(const struct ib_gid_attr *attr, const struct net_device *netdev)
+{
+	return l3mdev_master_ifindex_rcu(rcu_dereference(attr->ndev)) ==
+	       l3mdev_master_ifindex_rcu(netdev);
 }
 
 /**
- * roce_port_has_address() - whether an address is in the device's GID table
+ * roce_port_find_address() - where a device has an address
  * @dev: live, in an RCU read section
- * @netdev: what a packet to the address came in through: each VRF has addresses of
- *	its own
+ * @netdev: what a packet to the address came in through
  * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
  *
- * Any context. Walks the table.
+ * Any context. Walks the GID table.
+ *
+ * Return: whether its GID is of @netdev, of another netdev in the same VRF, or not there.
  */
-bool roce_port_has_address(struct roce_device *dev, struct net_device *netdev,
-			   const struct in6_addr *address)
+enum roce_port_place roce_port_find_address(struct roce_device *dev,
+					    struct net_device *netdev,
+					    const struct in6_addr *address)
 {
-	int vrf = l3mdev_master_ifindex_rcu(netdev);
+	const struct ib_gid_attr *attr = find_gid(dev, address, netdev);
+	enum roce_port_place place = ROCE_PORT_HERE;
 
-	return has_address_in_vrf(dev, vrf, address, NULL) ||
-	       (vrf && has_address_in_vrf(dev, vrf, address, netdev));
+	if (IS_ERR(attr)) {
+		attr = find_gid(dev, address, NULL);
+		if (IS_ERR(attr))
+			return ROCE_PORT_NOWHERE;
+		place = is_in_vrf_of(attr, netdev) ? ROCE_PORT_ELSEWHERE :
+						     ROCE_PORT_NOWHERE;
+	}
+	rdma_put_gid_attr(attr);
+	return place;
+}
+
+/**
+ * roce_port_vlan_id() - the VLAN of what came for an address, as the core sees it
+ * @dev: has the address
+ * @netdev: what the packet came in through
+ * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
+ *
+ * The core finds the GID that a MAD was sent to by its address and its tag. To it the
+ * tag of a netdev is that of the first VLAN below, whatever else stands on that.
+ *
+ * RCU read side. Walks the GID table.
+ *
+ * Return: the VLAN, or U16_MAX without one.
+ */
+u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
+		      const struct in6_addr *address)
+{
+	const struct ib_gid_attr *attr = find_gid(dev, address, netdev);
+	u16 vlan_id = U16_MAX;
+
+	if (IS_ERR(attr))
+		attr = find_gid(dev, address, NULL);
+	if (IS_ERR(attr))
+		return vlan_id;
+	if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
+		vlan_id = U16_MAX;
+	rdma_put_gid_attr(attr);
+	return vlan_id;
 }
 
 /**

@@ -44,27 +44,28 @@ struct roce_net {
 static unsigned int roce_net_id;
 static DEFINE_MUTEX(net_lock);
 
-static struct roce_device *find_device(struct net *net,
-				       struct net_device *netdev,
-				       const struct sk_buff *skb)
+static struct roce_qp *find_gsi_qp(struct net *net, struct net_device *netdev,
+				   struct sk_buff *skb)
 {
 	struct in6_addr source, destination;
+	struct roce_device *dev;
 
 	roce_run_addresses(skb, &source, &destination);
-	return roce_devices_find_by_address(net, netdev, &destination);
+	dev = roce_devices_find_by_address(net, netdev, &destination);
+	if (!dev)
+		return NULL;
+	roce_run(skb)->vlan_id = roce_port_vlan_id(dev, netdev, &destination);
+	return rcu_dereference(dev->gsi_qp);
 }
 
 /* QPNs are unique on the host, but for those that every port has. */
 static struct roce_qp *find_qp(struct net *net, struct net_device *netdev,
-			       const struct sk_buff *skb, u32 qpn)
+			       struct sk_buff *skb, u32 qpn)
 {
-	struct roce_device *dev;
 	struct roce_qp *qp;
 
-	if (qpn == ROCE_QPN_GSI) {
-		dev = find_device(net, netdev, skb);
-		return dev ? rcu_dereference(dev->gsi_qp) : NULL;
-	}
+	if (qpn == ROCE_QPN_GSI)
+		return find_gsi_qp(net, netdev, skb);
 	qp = roce_qp_find(qpn);
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
@@ -78,10 +79,12 @@ static struct roce_device *find_counting_device(struct net *net,
 						const struct sk_buff *skb)
 {
 	struct roce_device *dev = roce_devices_find_by_netdev(netdev);
+	struct in6_addr source, destination;
 
-	if (!dev && netdev->flags & IFF_LOOPBACK)
-		dev = find_device(net, netdev, skb);
-	return dev;
+	if (dev || !(netdev->flags & IFF_LOOPBACK))
+		return dev;
+	roce_run_addresses(skb, &source, &destination);
+	return roce_devices_find_by_address(net, netdev, &destination);
 }
 
 /* All packets that are left of the run */

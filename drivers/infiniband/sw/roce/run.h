@@ -16,7 +16,8 @@ struct roce_qp;
  * @fragment_offset: where fragment number @fragment begins
  * @segment: bytes of each packet but the last one
  * @index: of its first packet in the datagram: what IPv4 identification counts
- * @vlan_id: of the VLAN device that it came through, 0xffff for none
+ * @vlan_id: U16_MAX for none. Of the VLAN device that it came through; if it is a MAD,
+ *	see roce_port_vlan_id()
  * @fragment: of the sk_buff, where a packet was found last
  * @congestion: a switch marked it: ECN codepoint CE (RFC 3168)
  * @checked: the ICRC of all its packets was found right
