@@ -113,7 +113,7 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av,
 	struct dst_entry *dst;
 
 	/* Unlike IPv4, it would send in the name of somebody else. */
-	if (!ipv6_chk_addr_and_flags(net, &av->source, netdev, true, 0, 0))
+	if (!ipv6_chk_addr_and_flags(net, &av->source, netdev, false, 0, 0))
 		return ERR_PTR(-EADDRNOTAVAIL);
 	dst = ip6_route_output(net, NULL, &flow);
 	if (goes_elsewhere(dst, &flow)) {
