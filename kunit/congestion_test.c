@@ -150,8 +150,18 @@ static void the_service_level_is_the_priority(struct kunit *test)
 	struct wire *wire = new_wire(test, true, false);
 	u8 level;
 
-	for (level = 0; level < 8; level++)
+	for (level = 1; level < 8; level++)
 		KUNIT_EXPECT_EQ(test, priority_of(&wire->ends[0], 26, level), level);
+}
+
+static void without_a_service_level_the_priority_is_that_of_a_socket(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, true, false);
+	u8 dscp;
+
+	for (dscp = 0; dscp < 64; dscp++)
+		KUNIT_EXPECT_EQ(test, priority_of(&wire->ends[0], dscp, 0),
+				rt_tos2priority(dscp << 2));
 }
 
 /* No virtual netdev has such a table: there is only one that is not registered. */
@@ -673,6 +683,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(data_is_ecn_capable),
 	KUNIT_CASE(a_priority_that_is_not_controlled_is_not_ecn_capable),
 	KUNIT_CASE(the_service_level_is_the_priority),
+	KUNIT_CASE(without_a_service_level_the_priority_is_that_of_a_socket),
 	KUNIT_CASE(the_dcb_table_goes_before_the_service_level),
 	KUNIT_CASE(a_marked_packet_makes_a_cnp),
 	KUNIT_CASE(a_marked_response_makes_a_cnp),

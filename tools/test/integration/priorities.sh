@@ -28,6 +28,9 @@ mark "$NS_B" 'limit rate 1/hour burst 1 packets'
 cnps() { (($(class_growth A ffe2 writes -S 3) >= 1)); }
 check "CNPs are sent in the class of priority 6" cnps
 mark_none "$NS_B"
+# TOS 16 has priority 6, as for a socket.
+check "a traffic class without a service level is sent in the class of its priority" \
+	at_least_30 class_growth B ffe2 writes --tclass=16
 none() { expect "packets of class 1" 0 "$(class_growth B ffe1 writes -S 5)"; }
 check "and nothing in a class of another priority" none
 finish

@@ -56,6 +56,40 @@ check "and CNPs with that of priority 6" \
 
 check "rping over a VLAN's address" rping_pair "10.99.$ID.1" 5
 
+# --- a type of service gets the tag that it gets for others, once ------------------
+
+# TOS 16 has priority 6 (ip(7), tc-prio(8)), which is tagged with 7.
+TOS=16
+
+# tagged COMMAND...: it sends requests, all of them with that tag
+tagged()
+{
+	capture "$TMP/vlan.pcap" "$NS_A" "$VETH_A"
+	"$@"
+	capture_end
+	expect "packets with another tag" 0 "$(packets "ether[14] >> 5 != 7 and vlan and $REQUESTS")"
+	(($(packets "vlan and $REQUESTS") > 0))
+}
+
+# What programs get that do not ask for a type of service themselves
+default_tos()
+{
+	local device=/sys/kernel/config/rdma_cm/$DEV_B
+
+	mkdir -p "$device"
+	echo "$1" >"$device/ports/1/default_roce_tos"
+}
+modprobe rdma_cm
+default_tos $TOS
+FILTER=''
+REQUESTS="icmp[icmptype] == icmp-echo" check "ping with a type of service" \
+	tagged b ping -c 3 -i 0.2 -Q $TOS "10.99.$ID.1"
+REQUESTS="udp port 4791"
+check "a connection of rdma_cm with it" tagged rping_pair "10.99.$ID.1" 5
+default_tos 0
+check "a traffic class of the same" \
+	tagged perftest ib_write_bw --tclass=$TOS -n 100 -s 4096
+
 gone() { ! gid_index "$DEV_A" "$NS_A" 4 "$VETH_A.$ID"; }
 removed()
 {

@@ -2,7 +2,9 @@
 #include <linux/dcbnl.h>
 #include <linux/if_vlan.h>
 #include <net/dcbnl.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <rdma/ib_cache.h>
 #include <rdma/rdma_user_rxe.h>
 #include <rdma/uverbs_ioctl.h>
@@ -51,35 +53,79 @@ static int set_interface(struct roce_av *av, const struct ib_gid_attr *source)
 	return err;
 }
 
+static int take_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	priv->data = lower;
+	return is_vlan_dev(lower);
+}
+
+/* The VLAN device that @netdev is or stands on, or NULL. RCU read side */
+static struct net_device *vlan_of(struct net_device *netdev)
+{
+	struct netdev_nested_priv priv = { .data = netdev };
+
+	if (is_vlan_dev(netdev) || netdev_walk_all_lower_dev_rcu(netdev, take_vlan, &priv))
+		return priv.data;
+	return NULL;
+}
+
 /*
- * The DCB application table of the netdev may give a DSCP a priority; it is the
- * administrator's, and comes before the service level, which is a program's. Its
- * lock is not for contexts that cannot sleep: the connection manager makes the
- * address handles of its MADs with interrupts off.
+ * What the DCB application table says of the DSCP, or -1. It is the administrator's. Its
+ * lock is not for contexts that cannot sleep: the connection manager makes the address
+ * handles of its MADs with interrupts off.
  */
-static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
+static int dcb_priority(struct net_device *netdev, u8 traffic_class, gfp_t gfp)
 {
 #if IS_ENABLED(CONFIG_DCB)
 	struct dcb_app app = {
 		.selector = IEEE_8021QAZ_APP_SEL_DSCP,
-		.protocol = attr->grh.traffic_class >> 2,
+		.protocol = traffic_class >> 2,
 	};
-	struct net_device *netdev;
-	u8 priorities = 0;
 
-	if (!gfpflags_allow_blocking(gfp))
-		return attr->sl;
+	if (gfpflags_allow_blocking(gfp))
+		return fls(dcb_ieee_getapp_mask(netdev, &app)) - 1;
+#endif
+	return -1;
+}
+
+/*
+ * The service level that the connection manager makes of a type of service: it has
+ * gone through the maps that an sk_buff's priority goes through behind us.
+ */
+static u8 service_level_of(const struct net_device *port, struct net_device *vlan,
+			   u8 priority)
+{
+	if (port->num_tc)
+		return netdev_get_prio_tc_map(port, priority);
+	if (!vlan)
+		return 0;
+	return (vlan_dev_get_egress_qos_mask(vlan, priority) & VLAN_PRIO_MASK) >>
+	       VLAN_PRIO_SHIFT;
+}
+
+/*
+ * The priority of sk_buffs. A service level that a program has chosen by itself is one,
+ * like SO_PRIORITY of a socket. Else the traffic class says it, as for a socket with
+ * IP_TOS: queueing disciplines and the VLAN map it, once.
+ */
+static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
+{
+	u8 traffic_class = attr->grh.traffic_class;
+	u8 priority = rt_tos2priority(traffic_class & ~INET_ECN_MASK);
+	struct net_device *netdev, *vlan, *port;
+	int dcb = -1;
+
 	rcu_read_lock();
 	netdev = rcu_dereference(attr->grh.sgid_attr->ndev);
-	if (netdev && is_vlan_dev(netdev))
-		netdev = vlan_dev_real_dev(netdev);
-	if (netdev)
-		priorities = dcb_ieee_getapp_mask(netdev, &app);
+	if (netdev) {
+		vlan = vlan_of(netdev);
+		port = vlan ? vlan_dev_real_dev(vlan) : netdev;
+		dcb = dcb_priority(port, traffic_class, gfp);
+		if (attr->sl && attr->sl != service_level_of(port, vlan, priority))
+			priority = attr->sl;
+	}
 	rcu_read_unlock();
-	if (priorities)
-		return fls(priorities) - 1;
-#endif
-	return attr->sl;
+	return dcb < 0 ? priority : dcb;
 }
 
 static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
@@ -94,6 +140,9 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 		return err;
 
 	set_addresses(av, grh);
+	/* A device has a GID of a link-local address, IPv6 or not. */
+	if (av->ipv6 && !ipv6_mod_enabled())
+		return -EAFNOSUPPORT;
 	if (av->ipv6 == ipv6_addr_v4mapped(&av->destination) ||
 	    ipv6_addr_any(&av->destination))
 		return -EINVAL;
@@ -140,9 +189,6 @@ void roce_av_release(struct roce_av *av)
 	if (!av->sgid_attr)
 		return;
 	dst_release(rcu_dereference_protected(av->route, true));
-	/* A device has a GID of a link-local address, IPv6 or not. */
-	if (av->ipv6 && !ipv6_mod_enabled())
-		return -EAFNOSUPPORT;
 	RCU_INIT_POINTER(av->route, NULL);
 	rdma_put_gid_attr(av->sgid_attr);
 	av->sgid_attr = NULL;
