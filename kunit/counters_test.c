@@ -146,6 +146,13 @@ static void an_alias_shows_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 7, value_of(test, stats, "sent_pkts"));
 	KUNIT_EXPECT_EQ(test, 1, value_of(test, stats, "retry_rnr_exceeded_err"));
 	KUNIT_EXPECT_EQ(test, 0, value_of(test, stats, "rcvd_pkts"));
+	roce_count_add(dev, tx_bytes, 1000);
+	roce_count_add(dev, rx_bytes, 2000);
+	roce_count(dev, tx_stalled_queue);
+	roce_get_hw_stats(&dev->ibdev, stats, 1, 0);
+	KUNIT_EXPECT_EQ(test, 1000, value_of(test, stats, "sent_bytes"));
+	KUNIT_EXPECT_EQ(test, 2000, value_of(test, stats, "rcvd_bytes"));
+	KUNIT_EXPECT_EQ(test, 1, value_of(test, stats, "send_err"));
 }
 
 static void no_name_is_there_twice(struct kunit *test)

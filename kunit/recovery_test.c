@@ -871,6 +871,24 @@ static void a_nak_that_waits_is_for_what_is_missing_when_it_leaves(struct kunit 
 	KUNIT_EXPECT_EQ(test, answer->psn, roce_psn_add(a->qp->attr.sq_psn, 1));
 }
 
+/* One acknowledgment speaks for all that came before it. */
+static void acknowledgments_that_wait_become_one(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+	u32 i;
+
+	roce_engine_claim(&b->qp->responder.engine);
+	for (i = 1; i <= 3; i++)
+		post(wire, IB_WR_RDMA_WRITE, i);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	for (i = 1; i <= 3; i++)
+		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 1, ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, ack_deferred), 2);
+}
+
 /* --- Trains of READs --- */
 
 /* Posts all of them before the requester sends the first one. */
@@ -1239,6 +1257,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_netdev_that_gets_full_amid_a_train_is_waited_for),
 	KUNIT_CASE(a_stall_ends_with_what_had_to_be_sent),
 	KUNIT_CASE(a_nak_that_waits_is_for_what_is_missing_when_it_leaves),
+	KUNIT_CASE(acknowledgments_that_wait_become_one),
 	KUNIT_CASE(reads_that_are_posted_together_travel_together),
 	KUNIT_CASE(short_reads_are_answered_in_one_train),
 	KUNIT_CASE(what_did_not_leave_of_a_train_of_reads_follows),

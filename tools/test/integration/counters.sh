@@ -141,7 +141,7 @@ full_queue()
 	hang_up
 }
 check "datagrams that the egress queue does not take wait, and are given up" \
-	grows "$DEV_A" "tx_packets=1 tx_stalled_queue=+ tx_wait_us=+ tx_dropped_queue_full=2" \
+	grows "$DEV_A" "tx_packets=1 tx_stalled_queue=+ send_err=+ tx_wait_us=+ tx_dropped_queue_full=2" \
 	full_queue
 
 # The queue takes them all, and lets six of them go in a second.

@@ -21,6 +21,15 @@ check "and another one in its place" describe "node 3"
 check "of 64 bytes at most" describe "$(printf '%064d' 7)"
 check "other devices keep theirs" [ "$(<"$OTHER")" = roce ]
 
+# Scripts for rdma_rxe look for both.
+SYSFS=/sys/class/infiniband/$DEV_A
+check "it tells its netdev in the file parent" [ "$(a cat "$SYSFS/parent")" = "$VETH_A" ]
+check "it is a virtual device" \
+	[ "$(a realpath "$SYSFS")" = "/sys/devices/virtual/infiniband/$DEV_A" ]
+for name in sent_bytes rcvd_bytes ack_deferred send_err; do
+	check "it has the counter $name" counter "$DEV_A" $name
+done
+
 # 6.12 tells it, 6.1 does not: udev leaves a name alone that a user has chosen.
 if name_type=$("$TEST_DIR/operators/name_type.py" "$DEV_A"); then
 	check "its name was chosen by a user" [ "$name_type" = user ]

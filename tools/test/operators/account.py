@@ -41,6 +41,9 @@ NAK_SEQUENCE_ERROR = 0x60
 ALIASES = {
     "sent_pkts": "tx_packets",
     "rcvd_pkts": "rx_packets",
+    "sent_bytes": "tx_bytes",
+    "rcvd_bytes": "rx_bytes",
+    "send_err": "tx_stalled_queue",
     "retry_exceeded_err": "req_transport_retries_exceeded",
     "retry_rnr_exceeded_err": "req_rnr_retries_exceeded",
 }
@@ -275,8 +278,9 @@ def expectations(args):
 def main():
     args = parse()
     expected = expectations(args)
-    # How the device has cut trains cannot be seen once the netdev has cut them.
-    free = args.free + ([] if args.trains else ["tx_trains"])
+    # How the device has cut trains cannot be seen once the netdev has cut them, and how
+    # many acknowledgments one has replaced never.
+    free = args.free + ["ack_deferred"] + ([] if args.trains else ["tx_trains"])
     wrong, moved = 0, set()
     for side in "ab":
         before = counters(f"{args.folder}/{side}.before")

@@ -41,6 +41,8 @@ static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
 /* @psn: of the last packet that it is for */
 static void acknowledge(struct roce_qp *qp, u32 psn)
 {
+	if (qp->responder.ack_due)
+		roce_count(qp, ack_deferred);
 	owe_answer(&qp->responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
 }
 

@@ -33,7 +33,7 @@ enum roce_device_state {
  * @netdev: the netdev below, held until the device is dead
  * @netdev_tracker: of that reference
  * @net: namespace of @netdev; a netdev that moves takes its device down first
- * @parent: of @ibdev, made for it alone; see parent.c
+ * @parent: of @ibdev in sysfs, made for it alone; see parent.c
  * @parent_net: its folder net/
  * @parent_number: of its name
  * @netdev_name: of the link in @parent_net
@@ -188,6 +188,7 @@ void roce_addresses_exit(void);
 
 /* parent.c */
 int roce_parent_create(struct roce_device *dev);
+int roce_parent_show(struct ib_device *ibdev);
 void roce_parent_rename(struct roce_device *dev);
 void roce_parent_destroy(struct roce_device *dev);
 

@@ -5,6 +5,9 @@
  * PCI device for a parent. So each of our devices has a parent of its own, with
  * a folder net/ in which a link leads to the netdev.
  *
+ * The kernel knows nothing of that: to it our devices have no parent. SMC, for one, takes
+ * the parent of any RDMA device for a PCI device and reads what lies around it.
+ *
  * The netdev's own parent would not do: virtual netdevs have none, a card's has
  * the netdevs of all its ports, and udev names RDMA devices after PCI parents. But it is
  * the parent of this parent, so that programs that go up the path find the PCI device,
@@ -139,7 +142,6 @@ int roce_parent_create(struct roce_device *dev)
 		err = -ENODEV;
 	if (err)
 		goto put_net;
-	dev->ibdev.dev.parent = dev->parent;
 	return 0;
 
 put_net:
@@ -149,6 +151,21 @@ unregister:
 free_number:
 	ida_free(&numbers, dev->parent_number);
 	return err;
+}
+
+/**
+ * roce_parent_show() - the enable_driver verb: show the parent as such in sysfs
+ * @ibdev: in sysfs, but not announced yet; perhaps once more, in another namespace
+ *
+ * Process context. The link goes with the device's folder.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_parent_show(struct ib_device *ibdev)
+{
+	sysfs_remove_link(&ibdev->dev.kobj, "device");
+	return sysfs_create_link(&ibdev->dev.kobj, &to_roce_device(ibdev)->parent->kobj,
+				 "device");
 }
 
 /**

@@ -29,6 +29,14 @@ static struct roce_device *from_device(struct device *device)
 	return rdma_device_to_drv_device(device, struct roce_device, ibdev);
 }
 
+/* The netdev, as rdma_rxe calls it here */
+static ssize_t parent_show(struct device *device, struct device_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "%s\n", from_device(device)->netdev->name);
+}
+static DEVICE_ATTR_RO(parent);
+
 static ssize_t reordering_us_show(struct device *device,
 				  struct device_attribute *attr, char *buf)
 {
@@ -82,6 +90,7 @@ static DEVICE_ATTR_RW(loss_recovery);
 static struct attribute *attributes[] = {
 	&dev_attr_hca_type.attr,
 	&dev_attr_board_id.attr,
+	&dev_attr_parent.attr,
 	&dev_attr_reordering_us.attr,
 	&dev_attr_loss_recovery.attr,
 	NULL
