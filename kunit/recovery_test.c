@@ -831,8 +831,10 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
 	wire_run(wire);
 	a->refuse = U32_MAX;
 	wire_end_timeouts(wire);
-	while (!SEEN(a, tx_stalled_queue) && time_before(jiffies, end))
+	while (!SEEN(a, tx_stalled_queue) && time_before(jiffies, end)) {
 		wire_run(wire);
+		usleep_range(100, 200);
+	}
 	KUNIT_EXPECT_GE(test, SEEN(a, tx_stalled_queue), 1);
 	b->cut = false;
 	KUNIT_ASSERT_EQ(test, wire_inject(b, &ack, NULL), 0);

@@ -299,7 +299,7 @@ static int fetch_many(void *context)
 			fetcher->twice += test_and_set_bit(fetcher->receive->wr_id,
 							   fetcher->seen);
 		else
-			cond_resched();
+			usleep_range(10, 50);
 	}
 	return 0;
 }
@@ -328,7 +328,7 @@ static void each_receive_goes_to_one_taker(struct kunit *test)
 
 	for (i = 0; i < FETCHES; i++) {
 		while (post(shared->srq, i, 1) == -ENOMEM)
-			cond_resched();
+			usleep_range(10, 50);
 		if (i % 250 == 125)
 			KUNIT_EXPECT_EQ(test, 0, modify(shared, IB_SRQ_MAX_WR,
 							capacity(shared) + 1, 0));
