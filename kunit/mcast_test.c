@@ -146,9 +146,33 @@ static int build(const struct roce_av *av, const u8 *payload,
 	return roce_train_of_one(train, av, 0xc000, &packet, payload);
 }
 
-/* One datagram arrives at @destination, through @netdev, with a damaged byte or not. */
+/* A train of @count datagrams, all of them the same; consumes that */
+static struct sk_buff *repeat(struct club *club, struct sk_buff *one, u32 count)
+{
+	u32 size = one->len - sizeof(struct udphdr);
+	struct sk_buff *train;
+
+	train = skb_copy_expand(one, skb_headroom(one), count * size, GFP_ATOMIC);
+	KUNIT_ASSERT_NOT_NULL(club->test, train);
+	while (--count)
+		skb_put_data(train, one->data + sizeof(struct udphdr), size);
+	skb_shinfo(train)->gso_size = size;
+	skb_shinfo(train)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_TCP_FIXEDID;
+	udp_hdr(train)->len = htons(train->len);
+	if (roce_is_ipv6(train))
+		ipv6_hdr(train)->payload_len = htons(train->len);
+	else
+		ip_hdr(train)->tot_len = htons(train->len + sizeof(struct iphdr));
+	kfree_skb(one);
+	return train;
+}
+
+/*
+ * @count datagrams arrive at @destination, through @netdev, the second last one with a
+ * damaged byte or not.
+ */
 static void arrive_damaged(struct club *club, const char *destination,
-			   struct net_device *netdev, u8 damage)
+			   struct net_device *netdev, u32 count, u8 damage)
 {
 	struct roce_av av = {
 		.source = address(club, club->family->source),
@@ -157,6 +181,7 @@ static void arrive_damaged(struct club *club, const char *destination,
 	u8 payload[PAYLOAD] = { 0x5a };
 	struct sk_buff *train_skb, *skb;
 	struct roce_train train;
+	u32 size = 0;
 
 	av.ipv6 = !ipv6_addr_v4mapped(&av.destination);
 	local_bh_disable();
@@ -165,8 +190,12 @@ static void arrive_damaged(struct club *club, const char *destination,
 	skb = fixture_nth_packet(train_skb, 0);
 	kfree_skb(train_skb);
 	KUNIT_ASSERT_NOT_NULL(club->test, skb);
+	if (count > 1) {
+		size = skb->len - sizeof(struct udphdr);
+		skb = repeat(club, skb, count);
+	}
 	skb->dev = netdev;
-	skb_tail_pointer(skb)[-1 - ROCE_ICRC_SIZE] ^= damage;
+	(skb_tail_pointer(skb) - size)[-1 - ROCE_ICRC_SIZE] ^= damage;
 	roce_section_enter();
 	roce_recv(&init_net, skb);
 	roce_section_leave();
@@ -176,7 +205,7 @@ static void arrive_damaged(struct club *club, const char *destination,
 static void arrive(struct club *club, const char *destination,
 		   struct net_device *netdev)
 {
-	arrive_damaged(club, destination, netdev, 0);
+	arrive_damaged(club, destination, netdev, 1, 0);
 }
 
 /* How many datagrams came, and how many of them for @qp? */
@@ -224,7 +253,7 @@ static void a_damaged_packet_is_counted_once(struct kunit *test)
 		members[i] = make_member(club);
 		KUNIT_ASSERT_EQ(test, attach(club, members[i], family->group), 0);
 	}
-	arrive_damaged(club, family->group, club->dev->netdev, 1);
+	arrive_damaged(club, family->group, club->dev->netdev, 1, 1);
 	KUNIT_EXPECT_EQ(test, received(club, members[0], &count), 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_icrc_encapsulated), 1);
 	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_packets), 0);
@@ -237,7 +266,39 @@ static void a_damaged_packet_is_counted_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, detach(club, members[i], family->group), 0);
 }
 
-static void who_has_another_qkey_gets_no_copy(struct kunit *test)
+static void datagrams_of_a_train_are_copied_together(struct kunit *test)
+{
+	struct club *club = make_club(test);
+	const struct family *family = club->family;
+	struct roce_qp *one = make_member(club), *two = make_member(club);
+	int count;
+
+	KUNIT_ASSERT_EQ(test, attach(club, one, family->group), 0);
+	KUNIT_ASSERT_EQ(test, attach(club, two, family->group), 0);
+	arrive_damaged(club, family->group, club->dev->netdev, 2, 0);
+	KUNIT_EXPECT_EQ(test, received(club, one, &count), 4);
+	KUNIT_EXPECT_EQ(test, count, 2);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_trains), 2);
+	KUNIT_EXPECT_EQ(test, detach(club, one, family->group), 0);
+	KUNIT_EXPECT_EQ(test, detach(club, two, family->group), 0);
+}
+
+static void a_damaged_datagram_of_a_train_is_left_out(struct kunit *test)
+{
+	struct club *club = make_club(test);
+	const struct family *family = club->family;
+	struct roce_qp *qp = make_member(club);
+	int count;
+
+	KUNIT_ASSERT_EQ(test, attach(club, qp, family->group), 0);
+	arrive_damaged(club, family->group, club->dev->netdev, 3, 1);
+	KUNIT_EXPECT_EQ(test, received(club, qp, &count), 2);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_icrc_encapsulated), 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_trains), 2);
+	KUNIT_EXPECT_EQ(test, detach(club, qp, family->group), 0);
+}
+
+static void who_has_another_qkey_gets_nothing(struct kunit *test)
 {
 	struct club *club = make_club(test);
 	const struct family *family = club->family;
@@ -251,7 +312,6 @@ static void who_has_another_qkey_gets_no_copy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received(club, qp, &count), 1);
 	KUNIT_EXPECT_EQ(test, count, 1);
 	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_dropped_qkey), 1);
-	KUNIT_EXPECT_EQ(test, fixture_count(club->dev, rx_trains), 1);
 	KUNIT_EXPECT_EQ(test, detach(club, qp, family->group), 0);
 	KUNIT_EXPECT_EQ(test, detach(club, other, family->group), 0);
 }
@@ -337,7 +397,9 @@ KUNIT_ARRAY_PARAM(family, families, describe);
 static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(each_member_gets_a_copy, family_gen_params),
 	KUNIT_CASE_PARAM(a_damaged_packet_is_counted_once, family_gen_params),
-	KUNIT_CASE_PARAM(who_has_another_qkey_gets_no_copy, family_gen_params),
+	KUNIT_CASE_PARAM(datagrams_of_a_train_are_copied_together, family_gen_params),
+	KUNIT_CASE_PARAM(a_damaged_datagram_of_a_train_is_left_out, family_gen_params),
+	KUNIT_CASE_PARAM(who_has_another_qkey_gets_nothing, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_can_be_in_several_groups, family_gen_params),
 	KUNIT_CASE_PARAM(nobody_gets_what_is_for_others, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_that_was_detached_gets_nothing, family_gen_params),

@@ -57,6 +57,7 @@ static void pull_cursor(struct roce_requester *requester)
 static void complete_oldest(struct roce_qp *qp)
 {
 	roce_request_complete(qp, IB_WC_SUCCESS);
+	roce_engine_charge(ROCE_COMPLETION_COST);
 	roce_requester_complete_local(qp);
 }
 

@@ -71,6 +71,9 @@ struct roce_engine {
 	struct roce_turn turn;
 };
 
+/* What one completion counts for as work, in bytes */
+#define ROCE_COMPLETION_COST	128
+
 void roce_engines_init(void);
 void roce_engines_exit(void);
 void roce_engine_charge(u32 bytes);

@@ -229,35 +229,17 @@ static struct roce_qp *first_member(struct rhlist_head *list, const struct net *
 	return NULL;
 }
 
-/* What its responder would drop needs no copy. */
-static bool takes(struct roce_qp *qp, const struct roce_packet *packet)
-{
-	if ((packet->opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_UD &&
-	    packet->qkey == roce_peek(qp->attr.qkey))
-		return true;
-
-	roce_run_count(qp, packet);
-	if ((packet->opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_UD)
-		roce_drop(qp, rx_dropped_qkey, packet);
-	else
-		roce_drop(qp, rx_dropped_opcode, packet);
-	return false;
-}
-
 static void give_copy(struct roce_qp *qp, struct sk_buff *skb,
-		      const struct roce_packet *packet,
-		      const struct roce_run *alone)
+		      const struct roce_run *run)
 {
-	struct sk_buff *copy;
+	struct sk_buff *copy = skb_clone(skb, GFP_ATOMIC);
 
-	if (!takes(qp, packet))
-		return;
-	copy = skb_clone(skb, GFP_ATOMIC);
 	if (!copy) {
-		roce_drop(qp, rx_dropped_no_memory, packet);
+		roce_count_add(qp, rx_dropped_no_memory,
+			       DIV_ROUND_UP(run->end - run->offset, run->segment));
 		return;
 	}
-	*roce_run(copy) = *alone;
+	*roce_run(copy) = *run;
 	roce_qp_receive(qp, &qp->responder.engine, copy);
 }
 
@@ -266,6 +248,9 @@ static void give_copy(struct roce_qp *qp, struct sk_buff *skb,
  * @net: namespace in which it arrived
  * @netdev: through which it arrived
  * @skb: a run of packets to ROCE_QPN_MULTICAST; consumed
+ *
+ * The packets are checked once, and as many as follow each other are copied together.
+ * What a member refuses, its responder drops.
  *
  * Softirq context, in a section.
  */
@@ -276,16 +261,23 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 	struct in6_addr source, group;
 	struct attachment *attachment;
 	struct roce_packet packet;
-	struct roce_run alone;
+	struct roce_run good, next;
 	struct roce_qp *first;
+	bool more;
 
 	roce_run_addresses(skb, &source, &group);
 	list = rhltable_lookup(&attachments, &group, by_group);
 	first = first_member(list, net, netdev);
-	while (first && roce_run_check(skb, first, &packet, &alone))
+	more = first && roce_run_check(skb, first, &packet, &next);
+	while (more) {
+		good = next;
+		while ((more = roce_run_check(skb, first, &packet, &next)) &&
+		       next.offset == good.end)
+			good.end = next.end;
 		rhl_for_each_entry_rcu(attachment, position, list, node)
 			if (is_for(attachment, net, netdev))
-				give_copy(attachment->qp, skb, &packet, &alone);
+				give_copy(attachment->qp, skb, &good);
+	}
 	consume_skb(skb);
 }
 

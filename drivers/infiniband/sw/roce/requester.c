@@ -56,9 +56,8 @@
 /* A round trip through a data centre; a longer one is not to be lengthened by much. */
 #define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
 
-/* Requests that are flushed at a time, and what one of them counts for as work */
+/* Requests that are flushed at a time */
 #define FLUSH_BUDGET		64
-#define FLUSH_COST		256
 
 /*
  * Requests that may wait to be completed when a local operation is executed: one
@@ -389,7 +388,7 @@ static bool flush_some(struct roce_qp *qp)
 	while (budget && (requester->completed != requester->fetched ||
 			  roce_request_fetch(qp))) {
 		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
-		roce_engine_charge(FLUSH_COST);
+		roce_engine_charge(ROCE_COMPLETION_COST);
 		budget--;
 	}
 	requester->current_request = requester->fetched;

@@ -828,6 +828,7 @@ static bool flush(struct roce_qp *qp)
 		};
 
 		roce_receive_complete(qp, &wc, false);
+		roce_engine_charge(ROCE_COMPLETION_COST);
 		responder->flush_interval = 0;
 		if (!--budget)
 			return true;
