@@ -80,6 +80,7 @@ default_tos()
 	echo "$1" >"$device/ports/1/default_roce_tos"
 }
 modprobe rdma_cm
+mountpoint -q /sys/kernel/config || mount -t configfs config /sys/kernel/config
 default_tos $TOS
 FILTER=''
 REQUESTS="icmp[icmptype] == icmp-echo" check "ping with a type of service" \

@@ -9,7 +9,7 @@ import errno
 import sys
 
 import pyverbs.enums as e
-from pyverbs.addr import AH, AHAttr, GlobalRoute
+from pyverbs.addr import AH, AHAttr, GID, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
 from pyverbs.mr import MR
@@ -23,7 +23,7 @@ LENGTH = 64
 
 
 def path(index):
-    return AHAttr(gr=GlobalRoute(dgid=GROUP, sgid_index=index, hop_limit=1),
+    return AHAttr(gr=GlobalRoute(dgid=GID(GROUP), sgid_index=index, hop_limit=1),
                   is_global=1, port_num=1)
 
 
