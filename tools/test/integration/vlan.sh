@@ -83,8 +83,13 @@ modprobe rdma_cm
 mountpoint -q /sys/kernel/config || mount -t configfs config /sys/kernel/config
 default_tos $TOS
 FILTER=''
-REQUESTS="icmp[icmptype] == icmp-echo" check "ping with a type of service" \
-	tagged b ping -c 3 -i 0.2 -Q $TOS "10.99.$ID.1"
+# shellcheck disable=SC2016 # for Python
+DATAGRAM='import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(sys.argv[1]))
+s.sendto(b"", (sys.argv[2], 9))'
+REQUESTS="udp port 9" check "a socket with a type of service" \
+	tagged b python3 -c "$DATAGRAM" $TOS "10.99.$ID.1"
 REQUESTS="udp port 4791"
 check "a connection of rdma_cm with it" tagged rping_pair "10.99.$ID.1" 5
 default_tos 0
