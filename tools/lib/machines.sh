@@ -18,11 +18,12 @@ install_test_programs() {
 
 # in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line
 in_machine() {
-	local output=$1 kernel=$2 ceiling
-	shift 2
+	local output=$1 kernel=${2%%+*} option ceiling
 
+	option=$(cut -s -d+ -f2- <<<"$2")
+	shift 2
 	ceiling=$("$top/tools/test/runner" --ceiling "$@")
-	ROCE_VM_APPEND=$(cut -s -d+ -f2- <<<"$kernel") "$top/tools/vm/run" --kernel "${kernel%%+*}" --time "$ceiling" -- \
+	ROCE_VM_APPEND="${ROCE_VM_APPEND:-} $option" "$top/tools/vm/run" --kernel "$kernel" --time "$ceiling" -- \
 		"$top/tools/test/runner" "${@/#/$top/tools/test/}" 2>&1 | tee "$output"
 	return "${PIPESTATUS[0]}"
 }
