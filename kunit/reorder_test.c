@@ -459,6 +459,30 @@ static void what_was_kept_is_not_kept_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
 }
 
+/* Thousands would keep softirq too long. */
+static void what_is_dropped_is_freed_in_parts(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *b = &wire->ends[1];
+	struct roce_engine *engine = &b->qp->responder.engine;
+	long kept;
+
+	come_early(wire, 10, 200);
+	roce_engine_claim(engine);
+	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 200);
+	kept = atomic_long_read(&b->dev->early_bytes);
+	local_bh_disable();
+	roce_reorder_drop(of_responder(wire), b->qp);
+	local_bh_enable();
+	roce_engine_release(engine);
+	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 0);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&b->dev->early_bytes), kept / 2);
+	roce_engine_schedule(engine);
+	fixture_flush_engine(engine);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
+	KUNIT_EXPECT_TRUE(test, roce_reorder_is_idle(of_responder(wire)));
+}
+
 static const struct ending {
 	const char *name;
 	enum ib_qp_state state;
@@ -575,6 +599,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(memory_for_early_packets_is_bounded),
 	KUNIT_CASE(a_device_has_a_bound_for_all_its_qps),
 	KUNIT_CASE(what_was_kept_is_not_kept_for_ever),
+	KUNIT_CASE(what_is_dropped_is_freed_in_parts),
 	KUNIT_CASE_PARAM(what_was_kept_goes_with_the_connection, ending_gen_params),
 	KUNIT_CASE(nothing_is_kept_behind_an_rnr_nak),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),

@@ -412,7 +412,7 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 
 /**
  * roce_completer_receive_early() - take what came early, as far as its time has come
- * @qp: its requester is owned by the caller, with something kept or missing
+ * @qp: its requester is owned by the caller, with something kept, missing, or to be freed
  *
  * Return: true if there may be more of it.
  */
@@ -429,5 +429,5 @@ bool roce_completer_receive_early(struct roce_qp *qp)
 	}
 	if (roce_reorder_is_lost(&requester->reorder, qp, psn))
 		roce_retransmit_ask_again(qp, psn);
-	return false;
+	return roce_reorder_free_some(&requester->reorder, qp);
 }

@@ -50,6 +50,10 @@
 #define QP_RUNS			8192
 #define DEVICE_BYTES		SZ_128M
 
+/* sk_buffs that are freed in one go, and what each counts for as work, in bytes */
+#define FREE_BUDGET		64
+#define FREE_COST		128
+
 static u64 longest_wait(const struct roce_qp *qp)
 {
 	if (READ_ONCE(qp->dev->loss_recovery) == ROCE_GO_BACK_N)
@@ -96,7 +100,7 @@ static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 by
 static bool has_room_to_keep(const struct roce_reorder *reorder, const struct roce_qp *qp,
 			     const struct sk_buff *skb)
 {
-	return reorder->runs < QP_RUNS &&
+	return RB_EMPTY_ROOT(&reorder->dropped) && reorder->runs < QP_RUNS &&
 	       reorder->bytes + skb->truesize <= QP_BYTES &&
 	       atomic_long_read(&qp->dev->early_bytes) + skb->truesize <=
 	       DEVICE_BYTES;
@@ -154,13 +158,12 @@ static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
 }
 
 /* The node shares its place with other fields, which an sk_buff has again. */
-static void take_out(struct roce_reorder *reorder, struct sk_buff *skb)
+static void take_out(struct rb_root *root, struct sk_buff *skb)
 {
-	rb_erase(&skb->rbnode, &reorder->kept);
+	rb_erase(&skb->rbnode, root);
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = NULL;
-	reorder->runs--;
 }
 
 /**
@@ -212,7 +215,8 @@ struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 
 	if (!skb || roce_psn_diff(first_psn(skb), psn) > 0)
 		return NULL;
-	take_out(reorder, skb);
+	take_out(&reorder->kept, skb);
+	reorder->runs--;
 	charge_kept(reorder, qp, -skb->truesize);
 	return skb;
 }
@@ -491,22 +495,46 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
  * roce_reorder_drop() - drop what was kept
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
+ *
+ * BH disabled. Nothing is kept again before all of it is freed.
+ *
+ * Return: as roce_reorder_free_some(), which it calls.
  */
-void roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
+bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
 {
-	struct sk_buff *skb;
-
-	if (roce_reorder_is_idle(reorder))
-		return;
-	charge_kept(reorder, qp, -reorder->bytes);
-	while ((skb = first_kept(reorder))) {
-		take_out(reorder, skb);
-		kfree_skb(skb);
+	if (reorder->runs) {
+		reorder->dropped = reorder->kept;
+		reorder->kept = RB_ROOT;
+		reorder->runs = 0;
 	}
 	reorder->gap_since = 0;
 	reorder->look_at = 0;
 	reorder->ack_requested = false;
 	reorder->recovering = false;
+	return roce_reorder_free_some(reorder, qp);
+}
+
+/**
+ * roce_reorder_free_some() - free some of what was dropped
+ * @reorder: of a half of @qp that is owned by the caller
+ * @qp: the QP
+ *
+ * BH disabled. What it does is charged to the engines of this CPU.
+ *
+ * Return: true if there is more.
+ */
+bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp)
+{
+	u32 budget = FREE_BUDGET;
+	struct sk_buff *skb;
+
+	while (budget-- && (skb = skb_rb_first(&reorder->dropped))) {
+		take_out(&reorder->dropped, skb);
+		charge_kept(reorder, qp, -skb->truesize);
+		kfree_skb(skb);
+		roce_engine_charge(FREE_COST);
+	}
+	return !RB_EMPTY_ROOT(&reorder->dropped);
 }
 
 static enum hrtimer_restart look_again(struct hrtimer *timer)
@@ -527,6 +555,7 @@ void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine)
 {
 	reorder->engine = engine;
 	reorder->kept = RB_ROOT;
+	reorder->dropped = RB_ROOT;
 	hrtimer_setup(&reorder->timer, look_again, CLOCK_MONOTONIC, WAIT_MODE);
 	forget(reorder);
 }
@@ -540,10 +569,16 @@ void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine)
  */
 void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp)
 {
+	bool more;
+
 	hrtimer_cancel(&reorder->timer);
-	roce_reorder_drop(reorder, qp);
+	do {
+		local_bh_disable();
+		more = roce_reorder_drop(reorder, qp);
+		local_bh_enable();
+		cond_resched();
+	} while (more);
 	reorder->lost_psn_valid = false;
-	reorder->recovering = false;
 	reorder->round_trip = 0;
 	forget(reorder);
 }

@@ -26,7 +26,8 @@ enum roce_loss_recovery {
  * @engine: owns all of this; @timer lets it look again
  * @kept: runs of packets, by the PSN of their first one
  * @runs: how many
- * @bytes: of memory that they take
+ * @dropped: runs that are to be freed
+ * @bytes: of memory that @kept and @dropped take
  * @gap_psn: the first PSN that is missing, while @gap_since is not 0
  * @gap_end: of the first packet behind it
  * @gap_since: when that was noticed, nanoseconds
@@ -48,6 +49,7 @@ struct roce_reorder {
 	struct roce_engine *engine;
 	struct rb_root kept;
 	u32 runs;
+	struct rb_root dropped;
 	u32 bytes;
 	u32 gap_psn;
 	u32 gap_end;
@@ -67,10 +69,11 @@ struct roce_reorder {
 	struct hrtimer timer;
 };
 
-/** roce_reorder_is_idle() - nothing was kept, and nothing is missing */
+/** roce_reorder_is_idle() - nothing was kept or is to be freed, and nothing is missing */
 static inline bool roce_reorder_is_idle(const struct roce_reorder *reorder)
 {
-	return !reorder->gap_since && !reorder->runs;
+	return !reorder->gap_since && !reorder->runs &&
+	       RB_EMPTY_ROOT(&reorder->dropped);
 }
 
 /** roce_reorder_look_is_due() - roce_reorder_lost_end() may say more now */
@@ -81,7 +84,8 @@ static inline bool roce_reorder_look_is_due(const struct roce_reorder *reorder)
 
 void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine);
 void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp);
-void roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp);
+bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp);
+bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet);
 struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,

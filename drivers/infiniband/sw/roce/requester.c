@@ -382,9 +382,9 @@ void roce_requester_complete_local(struct roce_qp *qp)
 static bool flush_some(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
+	bool more = roce_reorder_drop(&requester->reorder, qp);
 	u32 budget = FLUSH_BUDGET;
 
-	roce_reorder_drop(&requester->reorder, qp);
 	while (budget && (requester->completed != requester->fetched ||
 			  roce_request_fetch(qp))) {
 		roce_request_complete(qp, IB_WC_WR_FLUSH_ERR);
@@ -399,7 +399,7 @@ static bool flush_some(struct roce_qp *qp)
 	requester->asked = 0;
 	requester->stalls = 0;
 	roce_retransmit_forget_losses(qp);
-	return !budget;
+	return more || !budget;
 }
 
 /**

@@ -775,7 +775,7 @@ static bool receive_early(struct roce_qp *qp)
 		return true;
 	}
 	tell_of_gap(qp);
-	return false;
+	return roce_reorder_free_some(reorder, qp);
 }
 
 /* What waits in a shared receive queue is for other QPs. */
@@ -820,7 +820,8 @@ static bool flush(struct roce_qp *qp)
 	struct roce_responder *responder = &qp->responder;
 	int budget = FLUSH_BUDGET;
 
-	roce_reorder_drop(&responder->reorder, qp);
+	if (roce_reorder_drop(&responder->reorder, qp))
+		return true;
 	while (has_receive_to_flush(qp)) {
 		struct ib_wc wc = {
 			.status = IB_WC_WR_FLUSH_ERR,
