@@ -538,6 +538,27 @@ static void an_rnr_delay_is_not_made_up_for(struct kunit *test)
 			div_u64(ktime_get_ns() - start - delay, cost) + 2);
 }
 
+/* The flow is late when the netdev takes nothing for a while. */
+static void a_wait_for_the_netdev_is_not_made_up_for(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *a = &wire->ends[0];
+	struct wire_op op = {
+		.opcode = IB_WR_RDMA_WRITE, .length = MTU, .remote = TARGET,
+	};
+	u64 start;
+
+	hold_rate(a, 100);
+	send_cnp(&wire->ends[1]);
+	start = ktime_get_ns();
+	a->qp->flow.due = start - NSEC_PER_MSEC;
+	a->qp->flow.behind = true;
+	a->refuse = 2;
+	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_GE(test, a->qp->flow.due, start + 2 * ROCE_STALL_NANOSECONDS);
+}
+
 static void a_full_netdev_costs_no_rate(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
@@ -700,6 +721,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(trains_get_short_at_a_low_rate),
 	KUNIT_CASE(what_a_late_timer_missed_is_made_up_for),
 	KUNIT_CASE(an_rnr_delay_is_not_made_up_for),
+	KUNIT_CASE(a_wait_for_the_netdev_is_not_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
