@@ -77,16 +77,26 @@ void roce_port_event(struct roce_device *dev)
 	ib_device_put(&dev->ibdev);
 }
 
-/* The GID of an address on @netdev, or the first one where that is NULL */
+/* The GID of an address: that of @netdev if there is one, else the first one */
 static const struct ib_gid_attr *find_gid(struct roce_device *dev,
 					  const struct in6_addr *address,
 					  struct net_device *netdev)
 {
+	const struct ib_gid_attr *attr;
 	union ib_gid gid;
 
 	memcpy(gid.raw, address, sizeof(gid.raw));
-	return rdma_find_gid_by_port(&dev->ibdev, &gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1,
+	attr = rdma_find_gid_by_port(&dev->ibdev, &gid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1,
 				     netdev);
+	if (IS_ERR(attr))
+		attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
+					     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	return attr;
+}
+
+static bool is_of(const struct ib_gid_attr *attr, const struct net_device *netdev)
+{
+	return rcu_access_pointer(attr->ndev) == netdev;
 }
 
 static bool is_in_vrf_of(const struct ib_gid_attr *attr, const struct net_device *netdev)
@@ -110,15 +120,14 @@ enum roce_port_place roce_port_find_address(struct roce_device *dev,
 					    const struct in6_addr *address)
 {
 	const struct ib_gid_attr *attr = find_gid(dev, address, netdev);
-	enum roce_port_place place = ROCE_PORT_HERE;
+	enum roce_port_place place = ROCE_PORT_NOWHERE;
 
-	if (IS_ERR(attr)) {
-		attr = find_gid(dev, address, NULL);
-		if (IS_ERR(attr))
-			return ROCE_PORT_NOWHERE;
-		place = is_in_vrf_of(attr, netdev) ? ROCE_PORT_ELSEWHERE :
-						     ROCE_PORT_NOWHERE;
-	}
+	if (IS_ERR(attr))
+		return place;
+	if (is_of(attr, netdev))
+		place = ROCE_PORT_HERE;
+	else if (is_in_vrf_of(attr, netdev))
+		place = ROCE_PORT_ELSEWHERE;
 	rdma_put_gid_attr(attr);
 	return place;
 }
@@ -142,8 +151,6 @@ u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
 	const struct ib_gid_attr *attr = find_gid(dev, address, netdev);
 	u16 vlan_id = U16_MAX;
 
-	if (IS_ERR(attr))
-		attr = find_gid(dev, address, NULL);
 	if (IS_ERR(attr))
 		return vlan_id;
 	if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
