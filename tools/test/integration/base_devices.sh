@@ -42,18 +42,6 @@ hosts()
 	ns_add "$NS_B"
 }
 
-# no_hosts: away with the links and namespaces
-no_hosts()
-{
-	local link
-
-	for link in "${!LINKS[@]}"; do
-		link_del "$link"
-	done
-	ns_del "$NS_A"
-	ns_del "$NS_B"
-}
-
 # cable NETDEV-A NETDEV-B
 cable()
 {
@@ -100,7 +88,7 @@ failover()
 	return 1
 }
 check "a bond whose slave fails under a transfer: all of it arrives" failover
-no_hosts
+pair_del
 
 hosts
 cable va vb

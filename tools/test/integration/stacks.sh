@@ -51,17 +51,6 @@ links()
 	done
 }
 
-no_hosts()
-{
-	local link
-
-	for link in "${!LINKS[@]}"; do
-		link_del "$link"
-	done
-	ns_del "$NS_A"
-	ns_del "$NS_B"
-}
-
 # udaddy finds the peer by SIDR, and sends it datagrams.
 udaddy_pair() { READY=ready_cm pair udaddy -b "$IP4_A" -- udaddy -s "$IP4_A"; }
 
@@ -83,7 +72,7 @@ for kind in macvlan bridge bond; do
 		# shellcheck disable=SC2086 # two words
 		links $order
 		reached "a $kind and its port, links on ${order/ / and then on }"
-		no_hosts
+		pair_del
 	done
 done
 for kind in macvlan bridge; do
@@ -91,7 +80,7 @@ for kind in macvlan bridge; do
 		hosts $kind 7
 		links "$netdev"
 		reached "a $kind on a VLAN, a link on $netdev"
-		no_hosts
+		pair_del
 	done
 done
 finish

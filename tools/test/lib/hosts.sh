@@ -153,6 +153,18 @@ link_pair()
 	GID4_B=$GID4 GID6_B=$GID6
 }
 
+# pair_del: away with all links, and both hosts
+pair_del()
+{
+	local link
+
+	for link in "${!LINKS[@]}"; do
+		link_del "$link"
+	done
+	ns_del "$NS_A"
+	ns_del "$NS_B"
+}
+
 # For a bash in the namespace: first_gid DEVICE 4|6|link [NETDEV] prints the index
 # of the first RoCE v2 GID of a family, on a certain netdev if one is given.
 # shellcheck disable=SC2016 # expanded by the inner shell
