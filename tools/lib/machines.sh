@@ -18,12 +18,14 @@ install_test_programs() {
 
 # in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line
 in_machine() {
-	local output=$1 kernel=${2%%+*} option ceiling
+	local output=$1 kernel=${2%%+*} option ceiling memory=()
 
 	option=$(cut -s -d+ -f2- <<<"$2")
 	shift 2
 	ceiling=$("$top/tools/test/runner" --ceiling "$@")
-	ROCE_VM_APPEND="${ROCE_VM_APPEND:-} $option" "$top/tools/vm/run" --kernel "$kernel" --time "$ceiling" -- \
+	# It has 65,536 QPs.
+	[[ " $* " != *" soak/crowd.sh "* ]] || memory=(--mem 6G)
+	ROCE_VM_APPEND="${ROCE_VM_APPEND:-} $option" "$top/tools/vm/run" --kernel "$kernel" "${memory[@]}" --time "$ceiling" -- \
 		"$top/tools/test/runner" "${@/#/$top/tools/test/}" 2>&1 | tee "$output"
 	return "${PIPESTATUS[0]}"
 }

@@ -12,11 +12,12 @@ all=("${gate[@]}" kernels controls matrix simulator stock debug-verbs debug-host
 	debug-teardown interop networks transport operation)
 
 # make soak, which takes a day
-soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock races
+soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
+	race-control races
 	ubuntu ubuntu-ga ubuntu-24.04 hosts)
 
 # Their results are told apart from those about the driver's behaviour.
-counted_apart=" lint build kernels controls matrix counters "
+counted_apart=" lint build kernels controls matrix simulator mutants race-control counters "
 
 row() { # NAME STATUS [FILE WITH WHY]
 	if [ "$2" -eq 0 ]; then
@@ -111,7 +112,8 @@ run_controls() {
 	local status=0
 
 	"$top/tools/vm/selftest" || status=1
-	"$top/tools/test/controls/run" || status=1
+	"$top/tools/test/controls/run" debug || status=1
+	"$top/tools/test/controls/run" kunit || status=1
 	return $status
 }
 
@@ -146,7 +148,10 @@ run_stock() {
 	return $status
 }
 # shellcheck disable=SC2046
-run_debug_verbs() { run_scripts debug $(integration verbs nvmeof); }
+run_debug_verbs() {
+	"$top/tools/test/exporter/build" debug || return
+	run_scripts debug $(integration verbs nvmeof) exporter/exporter.sh
+}
 # shellcheck disable=SC2046
 run_debug_hostile() { run_scripts debug $(integration hostile); }
 # shellcheck disable=SC2046
@@ -183,12 +188,8 @@ run_long_next() { run_scripts next $(all_of soak) $(integration "${only_in_soak[
 # shellcheck disable=SC2046
 run_rest_debug() { run_scripts debug $(integration_but "${on_debug[@]}"); }
 
-run_next_debug() {
-	echo 1..1
-	build_row next-debug
-	# shellcheck disable=SC2046
-	run_scripts next-debug $(all_of integration)
-}
+# shellcheck disable=SC2046
+run_next_debug() { run_scripts next-debug $(all_of integration); }
 
 # shellcheck disable=SC2046
 run_rest_stock() { run_scripts stock $(all_of integration); }
@@ -197,11 +198,12 @@ run_rest_stock() { run_scripts stock $(all_of integration); }
 on_kcsan=(link verbs traffic loss teardown hostile operators contention storm exclusive)
 
 # shellcheck disable=SC2046
-run_races() {
-	"$top/tools/test/race/run" >"$logs/races.race" 2>&1
-	row "KCSAN reports a race that is there" $? "$logs/races.race"
+run_races() { run_scripts kcsan $(integration "${on_kcsan[@]}"); }
+
+run_race_control() {
+	"$top/tools/test/race/run" >"$logs/race-control.log" 2>&1
+	row "KCSAN reports a race that is there" $? "$logs/race-control.log"
 	echo 1..1
-	run_scripts kcsan $(integration "${on_kcsan[@]}")
 }
 
 run_ubuntu() { run_scripts ubuntu smoke/smoke.sh; }
