@@ -188,7 +188,7 @@ static u64 take_turn(struct roce_flow *flow, enum roce_half half, u32 bytes,
 	/* Time that nobody has waited in is lost. */
 	if (!flow->behind)
 		flow->due = max(flow->due, now);
-	flow->due = max(flow->due, now - MAX_BEHIND);
+	flow->due = max(flow->due + MAX_BEHIND, now) - MAX_BEHIND;
 	departure = flow->due;
 	flow->last_cost = transmit_time(flow, bytes);
 	flow->due += flow->last_cost;
