@@ -37,6 +37,8 @@ static inline int roce_crc32_init(void)
 {
 	request_module("crypto-crc32");
 	roce_crc32_algorithm = crypto_alloc_shash("crc32", 0, 0);
+	if (IS_ERR(roce_crc32_algorithm))
+		pr_err("roce: this kernel has no crc32 (CONFIG_CRYPTO_CRC32)\n");
 	return PTR_ERR_OR_ZERO(roce_crc32_algorithm);
 }
 
