@@ -8,11 +8,8 @@ last one joins later, and the first one leaves before the others. What devices a
 the port count is read periodically. Prints JSON; report.py says what it means.
 """
 import argparse
-import ctypes
 import json
 import os
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -24,12 +21,14 @@ sys.path.insert(0, os.path.join(HERE, "../lib"))
 
 # pylint: disable=wrong-import-position
 from hosts import Failed, Here, run	# noqa: E402
+from qdisc import Qdisc	# noqa: E402
 
 MTU = 4200
 OUTSTANDING = 4
 SWITCH = "incast-switch"
 RECEIVER = "incast-receiver"
 PORT = "port"
+RED = 0x100000	# the handle of its qdisc
 STREAM = os.path.join(HERE, "../test/build/stream")
 
 # Flows come and go here, over a port that is slower than their line by two orders of
@@ -125,56 +124,6 @@ def set_algorithm(algorithm, senders):
         write(f"{folder}/np/min_time_between_cnps", CNP_INTERVAL)
 
 
-class Queue:
-    """What the qdiscs of the port say, by netlink."""
-
-    GETQDISC, DUMP, DONE = 38, 0x300, 3
-    STATS2, BASIC, QUEUE, XSTATS = 7, 1, 3, 4
-
-    def __init__(self):
-        libc = ctypes.CDLL(None, use_errno=True)
-        with open("/proc/self/ns/net", "rb") as here, \
-                open(f"/run/netns/{SWITCH}", "rb") as there:
-            if libc.setns(there.fileno(), 0):
-                sys.exit("setns failed")
-            self.index = socket.if_nametoindex(PORT)
-            self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
-            libc.setns(here.fileno(), 0)
-
-    @staticmethod
-    def attributes(data):
-        found = {}
-        while len(data) >= 4:
-            length, kind = struct.unpack_from("HH", data)
-            found[kind & 0x3fff] = data[4:length]
-            data = data[(length + 3) & ~3:]
-        return found
-
-    def read(self):
-        """Bytes waiting, bytes sent, packets dropped, packets marked"""
-        self.socket.send(struct.pack("IHHII", 36, self.GETQDISC, 0x301, 0, 0) +
-                         struct.pack("BxHiIII", 0, 0, self.index, 0, 0, 0))
-        red = None
-        while True:
-            data = self.socket.recv(65536)
-            while len(data) >= 16:
-                length, kind = struct.unpack_from("IH", data)
-                if kind == self.DONE:
-                    return red
-                index, handle = struct.unpack_from("iI", data, 20)
-                if index == self.index and handle == 0x100000:
-                    red = self.parse(data[36:length])
-                data = data[(length + 3) & ~3:]
-
-    def parse(self, data):
-        found = self.attributes(data)
-        stats = self.attributes(found[self.STATS2])
-        sent = struct.unpack_from("Q", stats[self.BASIC])[0]
-        backlog, drops = struct.unpack_from("4xII", stats[self.QUEUE])
-        marked = struct.unpack_from("12xI", stats[4])[0]
-        return backlog, sent, drops, marked
-
-
 class Recorder(threading.Thread):
     """Reads the queue every 25 ms, and counters every 100 ms."""
 
@@ -184,7 +133,7 @@ class Recorder(threading.Thread):
                       for i in range(senders)]
         self.files.append([self.counter(device(kind, "r"), name)
                            for name in RECEIVER_COUNTERS[kind]])
-        self.queue = Queue()
+        self.queue = Qdisc(SWITCH, PORT, RED)
         self.samples, self.backlog = [], []
         self.stop = threading.Event()
         self.begin = time.monotonic()
