@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The network of a scene: a namespace for each host and switch, veth for links.
+
+Of each direction of a link, the sending end has the rate and the queue (tbf, which cuts
+trains into packets, and RED), and the receiving end the delay and the faults (netem behind
+an ifb): so what is on its way is not in the queue.
+"""
+import math
+
+from hosts import run
+
+HOST_BUFFER = 1 << 28
+MAX_RED_RATE = 34 * 10 ** 9	# that tc knows. RED has it for the time after an idle one.
+
+def commands(program, node, lines):
+    run(program, "-n", node, "-batch", "-", input="\n".join(lines) + "\n")
+
+
+def end_of(scene, node, peer):
+    """The netdev of a node towards its neighbour"""
+    return "eth0" if node in scene.hosts else peer
+
+
+def address(scene, host):
+    number = scene.hosts.index(host) + 1
+    return f"10.0.{number >> 8}.{number & 255}"
+
+
+def burst_of(link):
+    """Of tbf: one packet. Times are rounded to 64 ns, so at least one more of these."""
+    return link.mtu + 100 + link.rate * 64 // (8 * 10 ** 9)
+
+
+def queue_lines(link, end, is_switch):
+    """A host's queue is as long as its programs make it, and does not mark."""
+    limit = link.buffer if is_switch else HOST_BUFFER
+    lines = [f"qdisc add dev {end} root handle 1: tbf rate {link.rate}bit "
+             f"burst {burst_of(link)} limit {limit}"]
+    if link.mark and is_switch:
+        # The average of RED follows the queue within two packets.
+        burst = max(1, math.ceil(link.mark.least / link.mtu))
+        lines.append(
+            f"qdisc add dev {end} parent 1:1 handle 10: red limit {link.buffer} "
+            f"min {link.mark.least} max {link.mark.most} avpkt {link.mtu} burst {burst} "
+            f"probability {link.mark.probability} ecn nodrop "
+            f"bandwidth {min(link.rate, MAX_RED_RATE)}bit")
+    return lines
+
+
+def arrival_lines(link, end, forward):
+    """What comes in through an end takes its time, and some of it is lost."""
+    faults, action = "", ""
+    if forward and link.loss.endswith("%"):
+        faults += f" loss {link.loss}"
+    elif forward and link.loss:
+        action = f"action pipe random determ drop {link.loss.removeprefix('1/')} "
+    if forward and link.reorder:
+        faults += f" reorder {link.reorder * 100}%"
+    return [f"qdisc add dev in-{end} root netem limit 10000000 delay {link.delay / 1000:.3f}us{faults}",
+            f"qdisc add dev {end} clsact",
+            f"filter add dev {end} ingress matchall {action}"
+            f"action mirred egress redirect dev in-{end}"]
+
+
+def lose(host, numbers):
+    """Single packets, by their numbers, just before they reach the driver"""
+    places = ", ".join(str(int(number) - 1) for number in numbers.split(","))
+    run("ip", "netns", "exec", host, "nft", f"""
+        table ip losses {{
+            chain arrival {{
+                type filter hook prerouting priority raw
+                udp dport 4791 numgen inc mod 1000000000 {{ {places} }} drop
+            }}
+        }}""")
+
+
+def mac(number):
+    return f"02:00:00:00:{number >> 8:02x}:{number & 255:02x}"
+
+
+def build_node(node, is_switch):
+    run("ip", "netns", "add", node)
+    # Its messages come at random moments.
+    run("ip", "netns", "exec", node, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
+        "net.ipv6.conf.default.disable_ipv6=1")
+    lines = ["link set lo up"]
+    if is_switch:
+        lines += [f"link add br0 address {mac(0xffff)} mtu 9000 type bridge mcast_snooping 0",
+                  "link set br0 up"]
+    commands("ip", node, lines)
+
+
+def build_link(scene, link, number):
+    ends = [(link.a, end_of(scene, link.a, link.b)), (link.b, end_of(scene, link.b, link.a))]
+    (a, end_a), (b, end_b) = ends
+    run("ip", "-n", a, "link", "add", end_a, "mtu", str(link.mtu), "address",
+        mac(2 * number), "type", "veth", "peer", "name", end_b, "mtu", str(link.mtu),
+        "address", mac(2 * number + 1), "netns", b)
+    for (node, end), forward in zip(ends, (False, True)):
+        lines = [f"link add in-{end} type ifb", f"link set in-{end} up"]
+        if node in scene.switches:
+            lines.append(f"link set {end} master br0")
+        else:
+            lines.append(f"addr add {address(scene, node)}/16 dev {end}")
+        commands("ip", node, lines + [f"link set {end} up"])
+        commands("tc", node, queue_lines(link, end, node in scene.switches) +
+                 arrival_lines(link, end, forward))
+        if forward and link.lose:
+            lose(node, link.lose)
+
+
+def build(scene):
+    for node in scene.hosts + scene.switches:
+        build_node(node, node in scene.switches)
+    for number, link in enumerate(scene.links):
+        build_link(scene, link, number)
+
+
+def queues(scene):
+    """Node, netdev and link of each port of a switch"""
+    for link in scene.links:
+        for node, peer in ((link.a, link.b), (link.b, link.a)):
+            if node in scene.switches:
+                yield node, end_of(scene, node, peer), link
