@@ -59,6 +59,9 @@ mutants:
 lint:
 	@tools/lint
 
+lab:
+	@tools/lab/check
+
 bench:
 	@tools/bench $(BENCH)
 
@@ -82,8 +85,9 @@ help:
 	@echo 'make mutants   does make test notice faults in the driver?'
 	@echo 'make soak      the same and the long tests'
 	@echo 'make bench     speed beside rdma_rxe and TCP, goals and reached (BENCH="--only bandwidth" ...)'
+	@echo 'make lab       scenes of networks and flows with an exact clock: Documentation/laboratory.md'
 	@echo 'make lint      checkpatch and shellcheck'
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak mutants lint bench vm help
+.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak mutants lint lab bench vm help

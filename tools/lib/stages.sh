@@ -8,7 +8,7 @@
 gate=(heart lint build kunit)
 
 # make check, with "counters" behind them
-all=("${gate[@]}" kernels controls matrix simulator stock debug-verbs debug-hostile
+all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-hostile
 	debug-teardown interop networks transport operation)
 
 # make soak, which takes a day
@@ -129,6 +129,9 @@ run_simulator() {
 	make -s -C "$top/tools/sim" BUILD="$logs/sim" check >"$logs/simulator.make" 2>&1
 	row "DCQCN is fair in the simulator, and its equilibrium is that of its cycles" $? "$logs/simulator.make"
 }
+
+# Behaviour in time, where time is exact
+run_lab() { "$top/tools/lab/check"; }
 
 # Where the scripts of the folder integration run: with KASAN and lockdep what touches
 # most of the driver or attacks it, and nearly everything on next.
