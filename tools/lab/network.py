@@ -10,6 +10,7 @@ import math
 from hosts import run
 
 HOST_BUFFER = 1 << 28
+TCP_BUFFER = 1 << 26
 MAX_RED_RATE = 34 * 10 ** 9	# that tc knows. RED has it for the time after an idle one.
 
 def commands(program, node, lines):
@@ -82,7 +83,9 @@ def build_node(node, is_switch):
     run("ip", "netns", "add", node)
     # Its messages come at random moments.
     run("ip", "netns", "exec", node, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
-        "net.ipv6.conf.default.disable_ipv6=1")
+        "net.ipv6.conf.default.disable_ipv6=1",
+        # TCP may have under way what an RC QP may.
+        f"net.ipv4.tcp_rmem=4096 131072 {TCP_BUFFER}", f"net.ipv4.tcp_wmem=4096 65536 {TCP_BUFFER}")
     lines = ["link set lo up"]
     if is_switch:
         lines += [f"link add br0 address {mac(0xffff)} mtu 9000 type bridge mcast_snooping 0",

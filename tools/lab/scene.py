@@ -16,7 +16,7 @@
     set PATH VALUE                  of each device, in /sys/class/infiniband/DEVICE
     flow NAME A B send|write|read|atomic KEY=VALUE...    see load.c; sizes and times
                                     have units: size=64k end=20ms
-    tcp NAME A B bytes=100m start=0s                     one connection (tcp.py)
+    tcp NAME A B bytes=100m start=0s control=cubic       one connection (tcp.py)
     at TIME HOST COMMAND            as root on that host
     run TIME samples=500            how long, and how often it looks meanwhile
     expect EXPRESSION               of Python; report.py says what it knows
@@ -116,8 +116,9 @@ class Tcp:
     b: str
     bytes: int
     start: int = 0
+    control: str = "cubic"
 
-    KEYS = {"bytes": to_bytes, "start": to_ns}
+    KEYS = {"bytes": to_bytes, "start": to_ns, "control": str}
 
 
 @dataclass

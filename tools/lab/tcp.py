@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""tcp.py receive PORT | tcp.py send ADDRESS PORT BYTES
+"""tcp.py receive PORT | tcp.py send ADDRESS PORT BYTES CONTROL
 
 One TCP connection, for a clock that stands still while code runs: both ends block, where
 iperf3 looks at the clock until it has moved. The sender prints JSON.
@@ -29,9 +29,10 @@ def total_retransmissions(connection):
     return struct.unpack_from("I", info, 100)[0]
 
 
-def send(address, port, length):
+def send(address, port, length, control):
     data = bytes(PIECE)
     connection = socket.create_connection((address, port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
     start = time.monotonic_ns()
     for left in range(length, 0, -PIECE):
         connection.sendall(data[:left])
@@ -46,4 +47,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "receive":
         receive(int(sys.argv[2]))
     else:
-        send(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+        send(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
