@@ -47,8 +47,6 @@ slow_port()
 	END
 }
 
-fast_port() { in_switch tc qdisc del dev "$1" root; }
-
 # streams_begin OUTSTANDING DEVICE GID...: from each of these devices, WRITEs of 64 KiB into
 # memory behind B's, so many at a time, until streams_end
 declare -a STREAMS=() STREAM_INPUTS=()
@@ -81,20 +79,6 @@ streams_end()
 		wait "$pid"
 	done
 	STREAMS=() STREAM_INPUTS=()
-}
-
-# clock_and NS FILE: the microsecond, and what the file says at that moment: none that a
-# pause of the machine separates from it.
-clock_and()
-{
-	# shellcheck disable=SC2016 # expanded by the inner shell
-	in_ns "$1" bash -c '
-		for ((limit = 2000; ; limit *= 2)); do
-			begin=${EPOCHREALTIME/./}
-			read -r value <"$1"
-			((${EPOCHREALTIME/./} - begin > limit)) || break
-		done
-		echo "$begin $value"' clock_and "$2"
 }
 
 # expect_slow_port DEVICE: its line is one of 10 Gbit/s, so dcqcn has to be told. Tests
