@@ -4,7 +4,7 @@
 # Every program that Documentation/compatibility.md speaks of, with the options
 # that change what is asked of the driver: all of them, or those of the groups
 # that are named (perftest_bw, perftest_lat, perftest_more, pingpongs, librdmacm,
-# qperf, ucx, libfabric). The lines that begin with "# row" are that page's table:
+# qperf, ucx, libfabric). The lines that begin with "# row" are that page's tables:
 #
 #	tools/vm/run --kernel next -- tools/test/soak/programs.sh [GROUP...] |
 #		sed -n 's/^# row //p'
@@ -15,17 +15,30 @@
 ns_pair
 link_pair
 
-# row NAME SERVER... -- CLIENT...: both succeed
+# shown COMMAND...: as a table shows it, which is for any device, and has no environment
+shown()
+{
+	local command="$*"
+
+	command=${command/#env * ucx_perftest/ucx_perftest}
+	command=${command//"$DEV_A"/DEVICE}
+	echo "${command//"$DEV_B"/DEVICE}"
+}
+
+# row NAME SERVER... -- CLIENT...: both succeed. NAME is "LIBRARY: [PROGRAM, ]VARIANT".
+# The client has lines of the table unless it is the server and an address.
 row()
 {
-	local name=$1 before=$FAILED runs=yes server client
+	local name=$1 before=$FAILED runs=yes command="${*:2}" server client
 	shift
 
 	check "$name" pair "$@"
 	((FAILED == before)) || runs=no
-	server="$*" client="$*"
-	server=${server%% -- *} client=${client##* -- }
-	note "row | $name | \`$server\` | \`$client\` | $runs |"
+	server=$(shown "${command%% -- *}") client=$(shown "${command##* -- }")
+	name=${name#*: }
+	note "row | ${name#"${server%% *}, "} | \`$server\` | $runs |"
+	[[ $client != "$server $IP4_A" ]] || return 0
+	fold -s -w 80 <<<"$client" | sed 's/ *$//; s/.*/# row | | `&` | |/'
 }
 
 # perf NAME PROGRAM [-6] ARGS...: perftest on either side
@@ -212,11 +225,18 @@ group_libfabric()
 	fi_pair "reliable datagrams over UD" -p "verbs;ofi_rxd" -e rdm
 }
 
+declare -A titles=([perftest_bw]="perftest: bandwidth" [perftest_lat]="perftest: latency"
+	[perftest_more]="perftest: more options" [pingpongs]=libibverbs
+	[librdmacm]=librdmacm [qperf]=qperf [ucx]=UCX [libfabric]=libfabric)
+
 [[ $# -gt 0 ]] || set -- perftest_bw perftest_lat perftest_more pingpongs \
 	librdmacm qperf ucx libfabric
-note "row | program, what it does | server | client | runs |"
-note "row | --- | --- | --- | --- |"
 for group; do
+	note "row "
+	note "row ### ${titles[$group]}"
+	note "row "
+	note "row | what | command | runs |"
+	note "row | --- | --- | --- |"
 	"group_$group"
 done
 finish
