@@ -17,7 +17,7 @@
  * @overflowed: a completion was lost; nothing is added any more
  * @handler: calls the completion handler, outside of every lock of ours
  * @idle_qps: QPs in the error state whose receive queue is looked at when the
- *	program asks for an event, see receive_queue.c
+ *	program asks for an event, see receive_flush.c
  * @idle_count: how many
  */
 struct roce_cq {

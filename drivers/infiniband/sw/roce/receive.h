@@ -34,10 +34,12 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 /* receive_queue.c: of a QP */
 bool roce_receive_fetch(struct roce_qp *qp);
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
-void roce_receive_add_idle(struct roce_qp *qp);
-void roce_receive_remove_idle(struct roce_qp *qp);
-void roce_receive_look(struct roce_cq *cq);
 int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
+
+/* receive_flush.c: of a QP in the error state */
+bool roce_receive_flush(struct roce_qp *qp);
+void roce_receive_remove_idle(struct roce_qp *qp);
+void roce_receive_look(struct roce_cq *cq);
 
 #endif /* ROCE_RECEIVE_H */

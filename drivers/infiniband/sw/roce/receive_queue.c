@@ -8,7 +8,6 @@
 #include "engine.h"
 #include "qp.h"
 #include "receive.h"
-#include "section.h"
 #include "srq.h"
 
 /**
@@ -93,81 +92,4 @@ int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		roce_engine_schedule(&responder->engine);
 	return err;
-}
-
-/**
- * roce_receive_add_idle() - do not poll the receive queue of a QP any more
- * @qp: of a program, in the error state; its responder is owned by the caller
- *
- * From now on it is looked at when the program enters the kernel for the QP, or asks
- * its CQ for an event.
- */
-void roce_receive_add_idle(struct roce_qp *qp)
-{
-	struct roce_cq *cq = roce_recv_cq(qp);
-	unsigned long flags;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	if (list_empty(&qp->responder.idle)) {
-		list_add_tail(&qp->responder.idle, &cq->idle_qps);
-		cq->idle_count++;
-	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-}
-
-/**
- * roce_receive_remove_idle() - undo roce_receive_add_idle()
- * @qp: idle or not; its responder is owned by the caller
- *
- * Sections that have begun may have found it before.
- */
-void roce_receive_remove_idle(struct roce_qp *qp)
-{
-	struct roce_cq *cq = roce_recv_cq(qp);
-	unsigned long flags;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	if (!list_empty(&qp->responder.idle)) {
-		list_del_init(&qp->responder.idle);
-		cq->idle_count--;
-	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-}
-
-/* The first one goes to the end of the list. */
-static struct roce_qp *next_idle(struct roce_cq *cq)
-{
-	struct roce_qp *qp;
-	unsigned long flags;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	qp = list_first_entry_or_null(&cq->idle_qps, struct roce_qp,
-				      responder.idle);
-	if (qp)
-		list_move_tail(&qp->responder.idle, &cq->idle_qps);
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return qp;
-}
-
-/**
- * roce_receive_look() - flush what was posted to QPs that are not polled any more
- * @cq: of a program: the CQ of their receives
- *
- * Process context.
- */
-void roce_receive_look(struct roce_cq *cq)
-{
-	u32 left = READ_ONCE(cq->idle_count);
-	struct roce_qp *qp;
-
-	while (left--) {
-		local_bh_disable();
-		roce_section_enter();
-		qp = next_idle(cq);
-		if (qp)
-			roce_engine_run(&qp->responder.engine);
-		roce_section_leave();
-		local_bh_enable();
-		cond_resched();
-	}
 }

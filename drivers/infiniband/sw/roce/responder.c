@@ -40,16 +40,6 @@
 #include "sack.h"
 #include "sge.h"
 
-/* Receives that are flushed before softirq does something else */
-#define FLUSH_BUDGET		64
-
-/*
- * How often a program's receive queue is flushed in the error state: ever more
- * seldom while there is nothing in it.
- */
-#define MIN_FLUSH_INTERVAL	(20 * NSEC_PER_MSEC)
-#define MAX_FLUSH_INTERVAL	(512 * MIN_FLUSH_INTERVAL)
-
 /* Within this time what was under way when an RNR NAK left has arrived. */
 #define UNDER_WAY_TIME		NSEC_PER_MSEC
 
@@ -778,76 +768,14 @@ static bool receive_early(struct roce_qp *qp)
 	return roce_reorder_free_some(reorder, qp);
 }
 
-/* What waits in a shared receive queue is for other QPs. */
-static bool has_receive_to_flush(struct roce_qp *qp)
-{
-	return qp->responder.has_receive ||
-	       (!roce_qp_srq(qp) && roce_receive_fetch(qp));
-}
-
-static void report_last_wqe(struct roce_qp *qp)
-{
-	if (qp->responder.last_wqe_reported)
-		return;
-	qp->responder.last_wqe_reported = true;
-	roce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
-}
-
-/*
- * A program posts receives without telling the kernel. Who has posted none for long
- * costs no timer any more: packets do not count, which come as a peer likes.
- */
-static void flush_later(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	if (hrtimer_is_queued(&responder->wait_timer))
-		return;
-	if (responder->flush_interval >= MAX_FLUSH_INTERVAL) {
-		roce_receive_add_idle(qp);
-		return;
-	}
-	responder->flush_interval = clamp_t(u64, 2 * responder->flush_interval,
-					    MIN_FLUSH_INTERVAL,
-					    MAX_FLUSH_INTERVAL);
-	hrtimer_start(&responder->wait_timer,
-		      ns_to_ktime(responder->flush_interval), ROCE_WAIT_MODE);
-}
-
-/* True if there is more: a program can post as fast as this flushes. */
-static bool flush(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-	int budget = FLUSH_BUDGET;
-
-	if (roce_reorder_drop(&responder->reorder, qp))
-		return true;
-	while (has_receive_to_flush(qp)) {
-		struct ib_wc wc = {
-			.status = IB_WC_WR_FLUSH_ERR,
-			.opcode = IB_WC_RECV,
-		};
-
-		roce_receive_complete(qp, &wc, false);
-		roce_engine_charge(ROCE_COMPLETION_COST);
-		responder->flush_interval = 0;
-		if (!--budget)
-			return true;
-	}
-	if (roce_qp_srq(qp))
-		report_last_wqe(qp);
-	else if (roce_qp_is_user(qp))
-		flush_later(qp);
-	return false;
-}
-
 static bool advance_responder(struct roce_engine *engine)
 {
 	struct roce_qp *qp = responder_qp(engine);
 	bool more;
 
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		return flush(qp);
+		return roce_reorder_drop(&qp->responder.reorder, qp) ||
+		       roce_receive_flush(qp);
 	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp))
 		return false;
 	more = !roce_reorder_is_idle(&qp->responder.reorder) && receive_early(qp);

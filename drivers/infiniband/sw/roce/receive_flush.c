@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receives of a QP in the error state are flushed (IBA volume 1, 10.3.1): what was
+ * posted before, and what is posted from then on. The receive queue of a program is
+ * polled, ever more seldom, and then the QP is idle: it is looked at when the program
+ * enters the kernel.
+ */
+#include "cq.h"
+#include "engine.h"
+#include "qp.h"
+#include "receive.h"
+#include "section.h"
+
+/* Receives that are flushed before softirq does something else */
+#define FLUSH_BUDGET		64
+
+/*
+ * How often a program's receive queue is flushed in the error state: ever more
+ * seldom while there is nothing in it.
+ */
+#define MIN_FLUSH_INTERVAL	(20 * NSEC_PER_MSEC)
+#define MAX_FLUSH_INTERVAL	(512 * MIN_FLUSH_INTERVAL)
+
+/*
+ * Do not poll the receive queue of a program any more. From now on it is looked at when
+ * the program enters the kernel for the QP, or asks its CQ for an event.
+ */
+static void add_idle(struct roce_qp *qp)
+{
+	struct roce_cq *cq = roce_recv_cq(qp);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (list_empty(&qp->responder.idle)) {
+		list_add_tail(&qp->responder.idle, &cq->idle_qps);
+		cq->idle_count++;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * roce_receive_remove_idle() - the QP is not among the idle ones of its CQ any more
+ * @qp: idle or not; its responder is owned by the caller
+ *
+ * Sections that have begun may have found it before.
+ */
+void roce_receive_remove_idle(struct roce_qp *qp)
+{
+	struct roce_cq *cq = roce_recv_cq(qp);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!list_empty(&qp->responder.idle)) {
+		list_del_init(&qp->responder.idle);
+		cq->idle_count--;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* What waits in a shared receive queue is for other QPs. */
+static bool has_receive_to_flush(struct roce_qp *qp)
+{
+	return qp->responder.has_receive ||
+	       (!roce_qp_srq(qp) && roce_receive_fetch(qp));
+}
+
+static void report_last_wqe(struct roce_qp *qp)
+{
+	if (qp->responder.last_wqe_reported)
+		return;
+	qp->responder.last_wqe_reported = true;
+	roce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+/*
+ * A program posts receives without telling the kernel. Who has posted none for long
+ * costs no timer any more: packets do not count, which come as a peer likes.
+ */
+static void flush_later(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (hrtimer_is_queued(&responder->wait_timer))
+		return;
+	if (responder->flush_interval >= MAX_FLUSH_INTERVAL) {
+		add_idle(qp);
+		return;
+	}
+	responder->flush_interval = clamp_t(u64, 2 * responder->flush_interval,
+					    MIN_FLUSH_INTERVAL,
+					    MAX_FLUSH_INTERVAL);
+	hrtimer_start(&responder->wait_timer,
+		      ns_to_ktime(responder->flush_interval), ROCE_WAIT_MODE);
+}
+
+/**
+ * roce_receive_flush() - flush the receives of a QP
+ * @qp: in the error state; its responder is owned by the caller
+ *
+ * BH disabled. Receives of a shared receive queue are flushed only if they are in use.
+ *
+ * Return: true if there is more: a program can post as fast as this flushes.
+ */
+bool roce_receive_flush(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	int budget = FLUSH_BUDGET;
+
+	while (has_receive_to_flush(qp)) {
+		struct ib_wc wc = {
+			.status = IB_WC_WR_FLUSH_ERR,
+			.opcode = IB_WC_RECV,
+		};
+
+		roce_receive_complete(qp, &wc, false);
+		roce_engine_charge(ROCE_COMPLETION_COST);
+		responder->flush_interval = 0;
+		if (!--budget)
+			return true;
+	}
+	if (roce_qp_srq(qp))
+		report_last_wqe(qp);
+	else if (roce_qp_is_user(qp))
+		flush_later(qp);
+	return false;
+}
+
+/* The first one goes to the end of the list. */
+static struct roce_qp *next_idle(struct roce_cq *cq)
+{
+	struct roce_qp *qp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	qp = list_first_entry_or_null(&cq->idle_qps, struct roce_qp,
+				      responder.idle);
+	if (qp)
+		list_move_tail(&qp->responder.idle, &cq->idle_qps);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return qp;
+}
+
+/**
+ * roce_receive_look() - flush what was posted to QPs that are not polled any more
+ * @cq: of a program: the CQ of their receives
+ *
+ * Process context.
+ */
+void roce_receive_look(struct roce_cq *cq)
+{
+	u32 left = READ_ONCE(cq->idle_count);
+	struct roce_qp *qp;
+
+	while (left--) {
+		local_bh_disable();
+		roce_section_enter();
+		qp = next_idle(cq);
+		if (qp)
+			roce_engine_run(&qp->responder.engine);
+		roce_section_leave();
+		local_bh_enable();
+		cond_resched();
+	}
+}
