@@ -5,8 +5,10 @@
 #include <rdma/ib_verbs.h>
 
 struct roce_cq;
+struct roce_packet;
 struct roce_qp;
 struct roce_ring;
+struct roce_sge_walk;
 
 /**
  * struct roce_receive - a receive work request, copied out of its ring
@@ -33,7 +35,15 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 
 /* receive_queue.c: of a QP */
 bool roce_receive_fetch(struct roce_qp *qp);
+bool roce_receive_ensure(struct roce_qp *qp);
+struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
+				       u32 length);
+enum ib_wc_status roce_receive_place(struct roce_qp *qp,
+				     const struct roce_packet *packet, u64 offset);
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
+void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
+			  const struct roce_packet *packet);
+void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status);
 int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
 

@@ -6,8 +6,11 @@
 #include "counters.h"
 #include "cq.h"
 #include "engine.h"
+#include "packet.h"
+#include "payload.h"
 #include "qp.h"
 #include "receive.h"
+#include "sge.h"
 #include "srq.h"
 
 /**
@@ -28,6 +31,70 @@ bool roce_receive_fetch(struct roce_qp *qp)
 							   qp->cap.max_recv_sge,
 							   responder->receive);
 	return responder->has_receive;
+}
+
+/**
+ * roce_receive_ensure() - make sure that a receive is in use
+ * @qp: its responder is owned by the caller
+ *
+ * In a section.
+ *
+ * Return: false if none was posted, to the QP or to its shared receive queue; that is
+ * counted.
+ */
+bool roce_receive_ensure(struct roce_qp *qp)
+{
+	if (qp->responder.has_receive || roce_receive_fetch(qp))
+		return true;
+	roce_count(qp, out_of_buffer);
+	return false;
+}
+
+/* The keys of a receive are those of the queue that it was posted to. */
+static struct roce_pd *receive_pd(const struct roce_qp *qp)
+{
+	return qp->ibqp.srq ? to_roce_pd(qp->ibqp.srq->pd) : roce_qp_pd(qp);
+}
+
+/**
+ * roce_receive_walk() - a walk over a part of the receive in use
+ * @qp: its responder is owned by the caller and has a receive
+ * @offset: bytes behind the start of the receive
+ * @length: bytes
+ */
+struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
+				       u32 length)
+{
+	const struct roce_receive *receive = qp->responder.receive;
+
+	return (struct roce_sge_walk) {
+		.pd = receive_pd(qp),
+		.sge = receive->sge,
+		.sges = receive->sges,
+		.offset = offset,
+		.left = length,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+/**
+ * roce_receive_place() - copy the payload of a packet to the receive in use
+ * @qp: its responder is owned by the caller and has a receive
+ * @packet: fits into the receive
+ * @offset: bytes behind the start of the receive
+ *
+ * In a section.
+ *
+ * Return: IB_WC_SUCCESS, or IB_WC_LOC_PROT_ERR if a key does not allow for it.
+ */
+enum ib_wc_status roce_receive_place(struct roce_qp *qp,
+				     const struct roce_packet *packet, u64 offset)
+{
+	struct roce_sge_walk walk = roce_receive_walk(qp, offset, packet->payload);
+
+	walk.latest = &qp->responder.latest_key;
+	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
+						 IB_WC_SUCCESS;
 }
 
 /**
@@ -56,6 +123,38 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 	if (!roce_cq_post(roce_recv_cq(qp), wc,
 			  solicited || wc->status != IB_WC_SUCCESS))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+/**
+ * roce_receive_succeed() - the message has come, the receive in use is over
+ * @qp: its responder is owned by the caller and has a receive
+ * @wc: opcode, length and source of the message; the rest is filled in
+ * @packet: the last one of the message
+ */
+void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
+			  const struct roce_packet *packet)
+{
+	wc->status = IB_WC_SUCCESS;
+	if (packet->info->flags & ROCE_HAS_IMMEDIATE) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = packet->immediate;
+	} else if (packet->info->flags & ROCE_HAS_INVALIDATE) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = packet->invalidate;
+	}
+	roce_receive_complete(qp, wc, packet->solicited);
+}
+
+/**
+ * roce_receive_fail() - the receive in use is over, with an error
+ * @qp: its responder is owned by the caller and has a receive
+ * @status: what the consumer is told
+ */
+void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
+
+	roce_receive_complete(qp, &wc, false);
 }
 
 /**

@@ -14,8 +14,6 @@
  *
  * How answers are made and sent is in answer.c.
  */
-#include <linux/if_vlan.h>
-
 #include "access.h"
 #include "answer.h"
 #include "codec.h"
@@ -38,7 +36,6 @@
 #include "roce_wire.h"
 #include "run.h"
 #include "sack.h"
-#include "sge.h"
 
 /* Within this time what was under way when an RNR NAK left has arrived. */
 #define UNDER_WAY_TIME		NSEC_PER_MSEC
@@ -57,44 +54,9 @@ static struct roce_qp *responder_qp(struct roce_engine *engine)
 	return container_of(engine, struct roce_qp, responder.engine);
 }
 
-/* The keys of a receive are those of the queue that it was posted to. */
-static struct roce_pd *receive_pd(const struct roce_qp *qp)
-{
-	return qp->ibqp.srq ? to_roce_pd(qp->ibqp.srq->pd) : roce_qp_pd(qp);
-}
-
-static struct roce_sge_walk walk_receive(const struct roce_qp *qp, u64 offset,
-					 u32 length)
-{
-	const struct roce_receive *receive = qp->responder.receive;
-
-	return (struct roce_sge_walk) {
-		.pd = receive_pd(qp),
-		.sge = receive->sge,
-		.sges = receive->sges,
-		.offset = offset,
-		.left = length,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-}
-
-/* Copy payload to the receive in use, @offset bytes behind its start. */
-static enum ib_wc_status place_in_receive(struct roce_qp *qp,
-					  const struct roce_packet *packet,
-					  u64 offset)
-{
-	struct roce_sge_walk walk = walk_receive(qp, offset, packet->payload);
-
-	walk.latest = &qp->responder.latest_key;
-	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
-						 IB_WC_SUCCESS;
-}
-
 static enum verdict fail_receive(struct roce_qp *qp, enum ib_wc_status status)
 {
-	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
-
-	roce_receive_complete(qp, &wc, false);
+	roce_receive_fail(qp, status);
 	switch (status) {
 	case IB_WC_LOC_LEN_ERR:
 		return INVALID;
@@ -115,28 +77,6 @@ static enum verdict refuse_length(struct roce_qp *qp,
 	return INVALID;
 }
 
-static bool has_receive(struct roce_qp *qp)
-{
-	if (qp->responder.has_receive || roce_receive_fetch(qp))
-		return true;
-	roce_count(qp, out_of_buffer);
-	return false;
-}
-
-static void complete_receive(struct roce_qp *qp, struct ib_wc *wc,
-			     const struct roce_packet *packet)
-{
-	wc->status = IB_WC_SUCCESS;
-	if (packet->info->flags & ROCE_HAS_IMMEDIATE) {
-		wc->wc_flags |= IB_WC_WITH_IMM;
-		wc->ex.imm_data = packet->immediate;
-	} else if (packet->info->flags & ROCE_HAS_INVALIDATE) {
-		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
-		wc->ex.invalidate_rkey = packet->invalidate;
-	}
-	roce_receive_complete(qp, wc, packet->solicited);
-}
-
 static enum verdict execute_send(struct roce_qp *qp,
 				 const struct roce_packet *packet)
 {
@@ -144,13 +84,13 @@ static enum verdict execute_send(struct roce_qp *qp,
 	u32 placed = packet->info->flags & ROCE_IS_FIRST ? 0 : responder->placed;
 	enum ib_wc_status status;
 
-	if (!has_receive(qp))
+	if (!roce_receive_ensure(qp))
 		return NOT_READY;
 	if (!responder->receive->valid)
 		return fail_receive(qp, IB_WC_LOC_QP_OP_ERR);
 	if ((u64)placed + packet->payload > responder->receive->length)
 		return refuse_length(qp, packet);
-	status = place_in_receive(qp, packet, placed);
+	status = roce_receive_place(qp, packet, placed);
 	if (status != IB_WC_SUCCESS)
 		return fail_receive(qp, status);
 
@@ -167,7 +107,7 @@ static enum verdict execute_send(struct roce_qp *qp,
 			.src_qp = qp->attr.dest_qp_num,
 		};
 
-		complete_receive(qp, &wc, packet);
+		roce_receive_succeed(qp, &wc, packet);
 	}
 	return DONE;
 }
@@ -210,7 +150,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 	enum verdict verdict;
 
 	/* Before anything changes, since the packet comes again otherwise. */
-	if (flags & ROCE_HAS_IMMEDIATE && !has_receive(qp))
+	if (flags & ROCE_HAS_IMMEDIATE && !roce_receive_ensure(qp))
 		return NOT_READY;
 	if (flags & ROCE_IS_FIRST) {
 		verdict = begin_write(qp, packet);
@@ -239,7 +179,7 @@ static enum verdict execute_write(struct roce_qp *qp,
 			.src_qp = qp->attr.dest_qp_num,
 		};
 
-		complete_receive(qp, &wc, packet);
+		roce_receive_succeed(qp, &wc, packet);
 	}
 	return DONE;
 }
@@ -628,86 +568,6 @@ static void receive_malformed(struct roce_qp *qp, const struct roce_packet *pack
 		refuse(qp, INVALID);
 }
 
-/* What stands in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
-static void make_grh(const struct sk_buff *skb, const struct roce_packet *packet,
-		     u8 grh[ROCE_GRH_SIZE])
-{
-	struct roce_ip_headers headers;
-
-	roce_packet_ip_headers(skb, packet, &headers);
-	memset(grh, 0, ROCE_GRH_SIZE);
-	if (headers.ipv6)
-		memcpy(grh, &headers.v6, sizeof(headers.v6));
-	else
-		memcpy(grh + ROCE_GRH_SIZE - sizeof(headers.v4), &headers.v4,
-		       sizeof(headers.v4));
-}
-
-static enum ib_wc_status place_datagram(struct roce_qp *qp,
-					const struct sk_buff *skb,
-					const struct roce_packet *packet)
-{
-	struct roce_sge_walk walk = walk_receive(qp, 0, ROCE_GRH_SIZE);
-	u8 grh[ROCE_GRH_SIZE];
-
-	if (!qp->responder.receive->valid)
-		return IB_WC_LOC_QP_OP_ERR;
-	if (ROCE_GRH_SIZE + (u64)packet->payload > qp->responder.receive->length)
-		return IB_WC_LOC_LEN_ERR;
-	make_grh(skb, packet, grh);
-	if (roce_sge_scatter_buffer(&walk, grh))
-		return IB_WC_LOC_PROT_ERR;
-	return place_in_receive(qp, packet, ROCE_GRH_SIZE);
-}
-
-static void receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
-			     const struct roce_packet *packet)
-{
-	bool ipv6 = roce_is_ipv6(skb);
-	struct ib_wc wc = {
-		.opcode = IB_WC_RECV,
-		.byte_len = ROCE_GRH_SIZE + packet->payload,
-		.src_qp = packet->source_qpn,
-		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
-		.network_hdr_type = ipv6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4,
-	};
-	enum ib_wc_status status;
-
-	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_UD) {
-		roce_drop(qp, rx_dropped_opcode, packet);
-		return;
-	}
-	if (packet->qkey != qp->attr.qkey) {
-		roce_drop(qp, rx_dropped_qkey, packet);
-		return;
-	}
-	if (packet->payload > qp->mtu) {
-		roce_drop(qp, rx_dropped_length, packet);
-		return;
-	}
-	if (!has_receive(qp)) {
-		roce_drop(qp, rx_dropped_no_receive, packet);
-		return;
-	}
-
-	status = place_datagram(qp, skb, packet);
-	/* Anybody can send what is too long: it must not cost us the QP. */
-	if (status == IB_WC_LOC_LEN_ERR) {
-		roce_drop(qp, rx_dropped_length, packet);
-		return;
-	}
-	if (status != IB_WC_SUCCESS) {
-		fail_receive(qp, status);
-		roce_qp_set_error(qp, IB_QPS_ERR);
-		return;
-	}
-	if (roce_run(skb)->vlan_id < VLAN_N_VID) {
-		wc.wc_flags |= IB_WC_WITH_VLAN;
-		wc.vlan_id = roce_run(skb)->vlan_id;
-	}
-	complete_receive(qp, &wc, packet);
-}
-
 /* Consumes the sk_buff. */
 static void receive_requests(struct roce_qp *qp, struct sk_buff *skb)
 {
@@ -721,7 +581,7 @@ static void receive_requests(struct roce_qp *qp, struct sk_buff *skb)
 		else if (!roce_qp_can_receive(qp))
 			roce_drop(qp, rx_dropped_qp_state, &packet);
 		else if (roce_qp_is_datagram(qp))
-			receive_datagram(qp, skb, &packet);
+			roce_datagram_receive(qp, skb, &packet);
 		else if (receive_connected(qp, skb, &packet, from_peer))
 			return;
 	}

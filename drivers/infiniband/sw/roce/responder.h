@@ -9,6 +9,7 @@
 #include "ring.h"
 
 struct roce_key;
+struct roce_packet;
 struct roce_qp;
 struct roce_receive;
 struct roce_resource;
@@ -100,10 +101,15 @@ struct roce_responder {
 	u32 stalls;
 };
 
+/* responder.c */
 int roce_responder_init(struct roce_qp *qp);
 void roce_responder_start(struct roce_qp *qp);
 void roce_responder_reset(struct roce_qp *qp);
 void roce_responder_destroy(struct roce_qp *qp);
 void roce_responder_stop(struct roce_qp *qp);
+
+/* datagram.c */
+void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
+			   const struct roce_packet *packet);
 
 #endif /* ROCE_RESPONDER_H */
