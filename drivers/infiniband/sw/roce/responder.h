@@ -108,6 +108,13 @@ void roce_responder_reset(struct roce_qp *qp);
 void roce_responder_destroy(struct roce_qp *qp);
 void roce_responder_stop(struct roce_qp *qp);
 
+/* connection.c */
+bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
+			     const struct roce_packet *packet, bool from_peer);
+void roce_connection_refuse(struct roce_qp *qp, const struct roce_packet *packet,
+			    bool from_peer);
+void roce_connection_tell_of_gap(struct roce_qp *qp);
+
 /* datagram.c */
 void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet);
