@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the responder of a reliable connection owes its peer, and how that leaves
- * (IBA volume 1, 9.7.5.1 and 9.7.8).
+ * What the responder of a reliable connection owes its peer (IBA volume 1, 9.7.5.1 and
+ * 9.7.8). How that leaves is in answer_send.c.
  *
  * A READ, an atomic and the like take a resource, of which the peer was promised
  * a number; it says which responses are still to be sent, and stays known as long
  * as the peer may ask for them again. Everything else is acknowledged, or refused
  * by a NAK, and one acknowledgment speaks for all that came before.
- *
- * Answers leave in the order of the PSNs, but for parts that are asked for again:
- * responses first, then the
- * acknowledgment for what was received meanwhile. If that is a fatal NAK, the QP
- * goes to the error state behind it.
  */
-#include "access.h"
 #include "answer.h"
 #include "cc.h"
 #include "congestion.h"
 #include "counters.h"
-#include "engine.h"
 #include "packet.h"
-#include "payload.h"
 #include "qp.h"
-#include "requester.h"
 #include "roce_opcode.h"
 #include "roce_psn.h"
 #include "roce_wire.h"
-#include "sack.h"
-#include "trace.h"
-#include "train.h"
-#include "xmit.h"
 
-static void owe_answer(struct roce_responder *responder, u8 syndrome, u32 psn)
+/**
+ * roce_answer_owe() - owe an acknowledgment or a NAK, in place of what was owed
+ * @responder: owned by the caller
+ * @syndrome: of the AETH
+ * @psn: of the last packet that it is for; of a NAK, of the one that is refused
+ */
+void roce_answer_owe(struct roce_responder *responder, u8 syndrome, u32 psn)
 {
 	responder->ack_due = true;
 	responder->ack_syndrome = syndrome;
@@ -43,10 +36,14 @@ static void acknowledge(struct roce_qp *qp, u32 psn)
 {
 	if (qp->responder.ack_due)
 		roce_count(qp, ack_deferred);
-	owe_answer(&qp->responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
+	roce_answer_owe(&qp->responder, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS, psn);
 }
 
-static bool owes_nak(const struct roce_responder *responder)
+/**
+ * roce_answer_owes_nak() - whether what is owed is a NAK
+ * @responder: owned by the caller
+ */
+bool roce_answer_owes_nak(const struct roce_responder *responder)
 {
 	return responder->ack_due &&
 	       (responder->ack_syndrome & ROCE_AETH_KIND_MASK) != ROCE_AETH_ACK;
@@ -59,7 +56,7 @@ static bool owes_nak(const struct roce_responder *responder)
  */
 void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
 {
-	owe_answer(&qp->responder, syndrome, qp->responder.psn);
+	roce_answer_owe(&qp->responder, syndrome, qp->responder.psn);
 	qp->responder.nak_sent = true;
 	qp->responder.rnr_at = 0;
 }
@@ -78,9 +75,9 @@ void roce_answer_gap(struct roce_qp *qp)
 	/* Nothing was dropped. */
 	if (!responder->nak_sent)
 		responder->ahead_psn = roce_psn_add(responder->psn, -1);
-	if (!owes_nak(responder))
-		owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR,
-			   responder->psn);
+	if (!roce_answer_owes_nak(responder))
+		roce_answer_owe(responder, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR,
+				responder->psn);
 }
 
 /* Packets were dropped because they came too early, and some of them are next. */
@@ -102,7 +99,7 @@ static bool misses_packets(const struct roce_responder *responder)
 void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
-	bool nak = owes_nak(responder);
+	bool nak = roce_answer_owes_nak(responder);
 
 	if (nak && misses_packets(responder))
 		roce_answer_nak(qp, responder->ack_syndrome);
@@ -110,11 +107,6 @@ void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
 		responder->ack_due = false; /* The response acknowledges. */
 	else if (packet->ack_request || nak)
 		acknowledge(qp, packet->psn);
-}
-
-static bool has_data(const struct roce_resource *resource)
-{
-	return resource->kind == ROCE_IS_READ;
 }
 
 static struct roce_resource *nth_resource(const struct roce_responder *responder,
@@ -159,8 +151,13 @@ static struct roce_resource *nth_part(struct roce_responder *responder, u32 numb
 	return &responder->parts[number % ROCE_MAX_PARTS];
 }
 
-/* The request that is answered next, NULL if all of them are */
-static struct roce_resource *next_to_answer(struct roce_responder *responder)
+/**
+ * roce_answer_next() - the request that is answered next
+ * @responder: owned by the caller; those that are answered are left behind
+ *
+ * Return: one that has responses left, NULL if all are answered.
+ */
+struct roce_resource *roce_answer_next(struct roce_responder *responder)
 {
 	for (; responder->part_answered != responder->part_taken;
 	     responder->part_answered++)
@@ -243,8 +240,14 @@ static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packe
 	       roce_answer_packets(qp, packet) <= resource->packets - index;
 }
 
-/* Number @n of those that are to be answered, NULL behind the last one */
-static struct roce_resource *nth_to_answer(struct roce_responder *responder, u32 n)
+/**
+ * roce_answer_nth() - one of the requests that are to be answered
+ * @responder: owned by the caller
+ * @n: which one, in their order; some may have no responses left
+ *
+ * Return: NULL behind the last one.
+ */
+struct roce_resource *roce_answer_nth(struct roce_responder *responder, u32 n)
 {
 	u32 parts = responder->part_taken - responder->part_answered;
 
@@ -255,7 +258,11 @@ static struct roce_resource *nth_to_answer(struct roce_responder *responder, u32
 	       nth_resource(responder, responder->answered + n) : NULL;
 }
 
-static void forget_answers(struct roce_responder *responder)
+/**
+ * roce_answer_forget() - send none of the responses that are left
+ * @responder: owned by the caller
+ */
+void roce_answer_forget(struct roce_responder *responder)
 {
 	responder->answered = responder->taken;
 	responder->part_answered = responder->part_taken;
@@ -345,7 +352,8 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	 * What was sent once is sent again because some of it was lost. Who goes back
 	 * asks for all that is behind as well, in its order.
 	 */
-	if (has_data(again) && roce_psn_diff(again->next_psn, packet->psn) > 0 &&
+	if (roce_answer_has_data(again) &&
+	    roce_psn_diff(again->next_psn, packet->psn) > 0 &&
 	    roce_psn_diff(packet->psn, responder->repeat_psn) < 0)
 		roce_flow_lost(qp, ROCE_CC_NAK);
 	responder->repeat_psn =
@@ -354,7 +362,7 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)
 		responder->answered = number;
-	if (responder->ack_due && !owes_nak(responder) &&
+	if (responder->ack_due && !roce_answer_owes_nak(responder) &&
 	    roce_psn_diff(responder->ack_psn, last) > 0)
 		responder->ack_psn = last;
 }
@@ -379,320 +387,8 @@ void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 
 	if (packet->info->flags & ROCE_HAS_RESPONSE)
 		repeat_responses(qp, packet);
-	else if (!owes_nak(responder))
+	else if (!roce_answer_owes_nak(responder))
 		acknowledge_again(qp, last_to_acknowledge(responder, packet->psn));
-}
-
-/* Send nothing for a while. */
-static void wait(struct roce_responder *responder, u64 nanoseconds)
-{
-	WRITE_ONCE(responder->waiting, true);
-	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
-		      ROCE_WAIT_MODE);
-}
-
-static void interrupt_flow(struct roce_qp *qp)
-{
-	if (roce_flow_is_limited(&qp->flow))
-		roce_flow_interrupt(qp, ROCE_RESPONDER);
-}
-
-/* Wait for the netdev, or for memory. False if that has lasted too long. */
-static bool stall_responder(struct roce_qp *qp, int err)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	if (responder->stalls++ == ROCE_MAX_STALLS) {
-		if (err == -EAGAIN)
-			roce_count(qp, tx_dropped_queue_full);
-		return false;
-	}
-	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
-	wait(responder, ROCE_STALL_NANOSECONDS);
-	interrupt_flow(qp);
-	return true;
-}
-
-static u8 read_response_operation(bool first, bool last)
-{
-	if (first)
-		return last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST;
-	return last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE;
-}
-
-static void describe_response(const struct roce_qp *qp,
-			      const struct roce_resource *resource,
-			      struct roce_packet *packet)
-{
-	bool last = resource->left == 1;
-	u8 operation = resource->kind == ROCE_IS_ATOMIC ?
-		       ROCE_ATOMIC_ACKNOWLEDGE :
-		       read_response_operation(resource->begin, last);
-
-	*packet = (struct roce_packet) {
-		.opcode = ROCE_SERVICE_RC | operation,
-		.qpn = qp->attr.dest_qp_num,
-		.psn = resource->next_psn,
-		.payload = last ? resource->length : qp->mtu,
-		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
-		.msn = resource->msn,
-		.original = resource->original,
-	};
-	packet->info = roce_opcode_info(packet->opcode);
-	if (packet->info->flags & ROCE_HAS_AETH)
-		packet->sack = roce_sack_of_response(qp);
-}
-
-/* How many from the next one on differ in nothing but the PSN */
-static u32 count_responses_alike(const struct roce_resource *resource,
-				 const struct roce_packet *packet,
-				 const struct roce_train *train)
-{
-	if (resource->begin || resource->left == 1)
-		return 1;
-	return min(resource->left - 1,
-		   roce_train_capacity(train, roce_packet_size(packet)));
-}
-
-static int add_responses(struct roce_qp *qp, const struct roce_resource *resource,
-			 const struct roce_packet *packet, u32 count,
-			 struct roce_train *train)
-{
-	struct roce_access access = roce_remote_access(qp, resource->rkey,
-						       resource->address,
-						       count * packet->payload,
-						       IB_ACCESS_REMOTE_READ);
-	int err;
-
-	err = roce_train_begin_packets(train, packet, count);
-	if (!err && packet->payload)
-		err = roce_payload_read(&access, train);
-	if (!err)
-		err = roce_train_end_packet(train);
-	if (err)
-		roce_train_cancel_packet(train);
-	return err;
-}
-
-static void advance_response(const struct roce_qp *qp,
-			     struct roce_resource *resource, u32 packets)
-{
-	u32 bytes = min(resource->length, packets * qp->mtu);
-
-	resource->begin = false;
-	resource->next_psn = roce_psn_add(resource->next_psn, packets);
-	resource->left -= packets;
-	resource->address += bytes;
-	resource->length -= bytes;
-}
-
-/*
- * Fill the train with responses from the next one on, of one request or of several
- * short ones. Those with data count against the rate, and travel with their kind only.
- */
-static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
-{
-	struct roce_resource *next;
-	u32 n;
-
-	for (n = 0; (next = nth_to_answer(&qp->responder, n)); n++) {
-		struct roce_resource resource = *next;
-
-		if (resource.left && has_data(&resource) != train->data)
-			return 0;
-		while (resource.left) {
-			struct roce_packet packet;
-			u32 count;
-			int err;
-
-			describe_response(qp, &resource, &packet);
-			if (!roce_train_fits(train, roce_packet_size(&packet)))
-				return 0;
-			count = count_responses_alike(&resource, &packet, train);
-			err = add_responses(qp, &resource, &packet, count, train);
-			if (err)
-				return train->packets ? 0 : err;
-			advance_response(qp, &resource, count);
-		}
-	}
-	return 0;
-}
-
-/* So many responses have left. */
-static void advance_responses(struct roce_qp *qp, u32 packets)
-{
-	while (packets) {
-		struct roce_resource *resource = next_to_answer(&qp->responder);
-		u32 count = min(packets, resource->left);
-
-		advance_response(qp, resource, count);
-		packets -= count;
-	}
-}
-
-/* Memory that a READ was granted has gone meanwhile. */
-static void revoke_reads(struct roce_qp *qp, u32 psn)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	roce_count(qp, resp_remote_access_errors);
-	forget_answers(responder);
-	owe_answer(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
-		   psn);
-	responder->failed = true;
-	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-}
-
-/* What has left of a train is answered. False if the rest has to wait. */
-static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
-			     int err)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	if (err != -EAGAIN && err != -ENOMEM) {
-		advance_responses(qp, train->packets);
-		responder->stalls = 0;
-		return true;
-	}
-	advance_responses(qp, train->sent);
-	if (train->sent)
-		responder->stalls = 0;
-	if (stall_responder(qp, err))
-		return false;
-	/* The peer asks again. */
-	forget_answers(responder);
-	responder->stalls = 0;
-	return true;
-}
-
-/* Send one train of responses. False if it has to wait. */
-static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
-{
-	struct roce_responder *responder = &qp->responder;
-	struct roce_xmit xmit = {
-		.half = ROCE_RESPONDER,
-		.engine = &responder->engine,
-		.av = &qp->av,
-		.source_port = qp->source_port,
-		.data = has_data(resource),
-		.build = fill_response_train,
-	};
-	int err;
-
-	err = roce_xmit(qp, &xmit);
-	if (xmit.built)
-		return settle_responses(qp, &xmit.train, err);
-	switch (err) {
-	case -EBUSY:
-		if (xmit.wait)
-			wait(responder, xmit.wait);
-		return false;
-	case -ENOMEM:
-		return settle_responses(qp, &xmit.train, err);
-	default:
-		revoke_reads(qp, resource->next_psn);
-		return true;
-	}
-}
-
-/* What is owed says how far all has come, and there is more to tell. */
-static bool can_be_selective(const struct roce_qp *qp)
-{
-	const struct roce_responder *responder = &qp->responder;
-	u32 psn = responder->ack_psn;
-
-	switch (responder->ack_syndrome) {
-	case ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS:
-		psn = roce_psn_add(psn, 1);
-		break;
-	case ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR:
-		break;
-	default:
-		return false;
-	}
-	return psn == responder->psn && roce_sack_is_confirmed(qp) &&
-	       roce_reorder_has_gap(&responder->reorder, psn);
-}
-
-static void describe_acknowledge(const struct roce_qp *qp, struct roce_packet *packet)
-{
-	const struct roce_responder *responder = &qp->responder;
-
-	*packet = (struct roce_packet) {
-		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
-		.info = roce_opcode_info(ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE),
-		.qpn = qp->attr.dest_qp_num,
-		.psn = responder->ack_psn,
-		.syndrome = responder->ack_syndrome,
-		.msn = responder->msn,
-		.sack = roce_sack_of_response(qp),
-	};
-}
-
-static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packet)
-{
-	if (packet->info->flags & ROCE_HAS_SETH) {
-		roce_count(qp, selective_acks_sent);
-		trace_roce_sack_sent(qp, packet->psn, packet->lost,
-				     packet->payload / sizeof(struct roce_sack_range));
-	} else if (owes_nak(&qp->responder)) {
-		trace_roce_nak_sent(qp, packet->psn, packet->syndrome);
-	}
-}
-
-static void send_acknowledge(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-	struct roce_sack_range ranges[ROCE_SACK_RANGES];
-	struct roce_packet packet;
-	struct roce_train train;
-	int err;
-
-	if (can_be_selective(qp))
-		roce_sack_describe(qp, &packet, ranges);
-	else
-		describe_acknowledge(qp, &packet);
-	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
-				ranges) ?:
-	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	if ((err == -EAGAIN || err == -ENOMEM) && stall_responder(qp, err))
-		return;
-	if (!err)
-		note_acknowledge(qp, &packet);
-	responder->stalls = 0;
-	responder->ack_due = false;
-}
-
-/**
- * roce_answer_send() - send what is owed
- * @qp: a connected one; its responder is owned by the caller, and does not wait
- *
- * BH disabled, RCU read side.
- *
- * Return: true if there is more to be sent at once.
- */
-bool roce_answer_send(struct roce_qp *qp)
-{
-	struct roce_responder *responder = &qp->responder;
-	int trains = ROCE_TRAINS_PER_STEP;
-	struct roce_resource *next;
-
-	while ((next = next_to_answer(responder))) {
-		if (!trains--)
-			return true;
-		if (!send_responses(qp, next))
-			return false;
-		if (roce_engine_budget_is_used_up())
-			trains = 0;
-		if (!next_to_answer(responder))
-			interrupt_flow(qp);
-	}
-
-	if (responder->ack_due)
-		send_acknowledge(qp);
-	if (responder->failed && !responder->ack_due)
-		roce_qp_set_error(qp, IB_QPS_ERR);
-	return false;
 }
 
 /**

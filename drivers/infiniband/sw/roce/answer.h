@@ -71,6 +71,13 @@ roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
 	};
 }
 
+/** roce_answer_has_data() - the responses count against the rate */
+static inline bool roce_answer_has_data(const struct roce_resource *resource)
+{
+	return resource->kind == ROCE_IS_READ;
+}
+
+/* answer.c */
 u32 roce_answer_packets(const struct roce_qp *qp,
 			const struct roce_packet *packet);
 bool roce_answer_has_room(const struct roce_qp *qp);
@@ -80,8 +87,15 @@ void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet);
 void roce_answer_nak(struct roce_qp *qp, u8 syndrome);
 void roce_answer_gap(struct roce_qp *qp);
 void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet);
-bool roce_answer_send(struct roce_qp *qp);
+void roce_answer_owe(struct roce_responder *responder, u8 syndrome, u32 psn);
+bool roce_answer_owes_nak(const struct roce_responder *responder);
+struct roce_resource *roce_answer_next(struct roce_responder *responder);
+struct roce_resource *roce_answer_nth(struct roce_responder *responder, u32 n);
+void roce_answer_forget(struct roce_responder *responder);
 void roce_answer_set_resources(struct roce_qp *qp,
 			       struct roce_resource *resources);
+
+/* answer_send.c */
+bool roce_answer_send(struct roce_qp *qp);
 
 #endif /* ROCE_ANSWER_H */

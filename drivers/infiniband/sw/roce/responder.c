@@ -5,8 +5,8 @@
  *
  * Here are its life, and what its engine does in a turn. A request of a connection
  * goes to connection.c, and from there to execute.c when it is expected; a datagram goes
- * to datagram.c. How answers are made and sent is in answer.c, and how receives are
- * flushed in the error state is in receive_flush.c.
+ * to datagram.c. What is owed for them is in answer.c, how that leaves in answer_send.c,
+ * and how receives are flushed in the error state in receive_flush.c.
  */
 #include "answer.h"
 #include "compat.h"

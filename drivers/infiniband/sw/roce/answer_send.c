@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How the answers of a responder leave (IBA volume 1, 9.7.5.1). What it owes is in
+ * answer.c.
+ *
+ * They leave in the order of the PSNs, but for parts that are asked for again:
+ * responses first, then the acknowledgment for what was received meanwhile. If that
+ * is a fatal NAK, the QP goes to the error state behind it.
+ */
+#include "access.h"
+#include "answer.h"
+#include "congestion.h"
+#include "counters.h"
+#include "engine.h"
+#include "packet.h"
+#include "payload.h"
+#include "qp.h"
+#include "requester.h"
+#include "roce_opcode.h"
+#include "roce_psn.h"
+#include "roce_wire.h"
+#include "sack.h"
+#include "trace.h"
+#include "train.h"
+#include "xmit.h"
+
+/* Send nothing for a while. */
+static void wait(struct roce_responder *responder, u64 nanoseconds)
+{
+	WRITE_ONCE(responder->waiting, true);
+	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
+		      ROCE_WAIT_MODE);
+}
+
+static void interrupt_flow(struct roce_qp *qp)
+{
+	if (roce_flow_is_limited(&qp->flow))
+		roce_flow_interrupt(qp, ROCE_RESPONDER);
+}
+
+/* Wait for the netdev, or for memory. False if that has lasted too long. */
+static bool stall_responder(struct roce_qp *qp, int err)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (responder->stalls++ == ROCE_MAX_STALLS) {
+		if (err == -EAGAIN)
+			roce_count(qp, tx_dropped_queue_full);
+		return false;
+	}
+	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
+	wait(responder, ROCE_STALL_NANOSECONDS);
+	interrupt_flow(qp);
+	return true;
+}
+
+static u8 read_response_operation(bool first, bool last)
+{
+	if (first)
+		return last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST;
+	return last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE;
+}
+
+static void describe_response(const struct roce_qp *qp,
+			      const struct roce_resource *resource,
+			      struct roce_packet *packet)
+{
+	bool last = resource->left == 1;
+	u8 operation = resource->kind == ROCE_IS_ATOMIC ?
+		       ROCE_ATOMIC_ACKNOWLEDGE :
+		       read_response_operation(resource->begin, last);
+
+	*packet = (struct roce_packet) {
+		.opcode = ROCE_SERVICE_RC | operation,
+		.qpn = qp->attr.dest_qp_num,
+		.psn = resource->next_psn,
+		.payload = last ? resource->length : qp->mtu,
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
+		.msn = resource->msn,
+		.original = resource->original,
+	};
+	packet->info = roce_opcode_info(packet->opcode);
+	if (packet->info->flags & ROCE_HAS_AETH)
+		packet->sack = roce_sack_of_response(qp);
+}
+
+/* How many from the next one on differ in nothing but the PSN */
+static u32 count_responses_alike(const struct roce_resource *resource,
+				 const struct roce_packet *packet,
+				 const struct roce_train *train)
+{
+	if (resource->begin || resource->left == 1)
+		return 1;
+	return min(resource->left - 1,
+		   roce_train_capacity(train, roce_packet_size(packet)));
+}
+
+static int add_responses(struct roce_qp *qp, const struct roce_resource *resource,
+			 const struct roce_packet *packet, u32 count,
+			 struct roce_train *train)
+{
+	struct roce_access access = roce_remote_access(qp, resource->rkey,
+						       resource->address,
+						       count * packet->payload,
+						       IB_ACCESS_REMOTE_READ);
+	int err;
+
+	err = roce_train_begin_packets(train, packet, count);
+	if (!err && packet->payload)
+		err = roce_payload_read(&access, train);
+	if (!err)
+		err = roce_train_end_packet(train);
+	if (err)
+		roce_train_cancel_packet(train);
+	return err;
+}
+
+static void advance_response(const struct roce_qp *qp,
+			     struct roce_resource *resource, u32 packets)
+{
+	u32 bytes = min(resource->length, packets * qp->mtu);
+
+	resource->begin = false;
+	resource->next_psn = roce_psn_add(resource->next_psn, packets);
+	resource->left -= packets;
+	resource->address += bytes;
+	resource->length -= bytes;
+}
+
+/*
+ * Fill the train with responses from the next one on, of one request or of several
+ * short ones. Those with data count against the rate, and travel with their kind only.
+ */
+static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
+{
+	struct roce_resource *next;
+	u32 n;
+
+	for (n = 0; (next = roce_answer_nth(&qp->responder, n)); n++) {
+		struct roce_resource resource = *next;
+
+		if (resource.left && roce_answer_has_data(&resource) != train->data)
+			return 0;
+		while (resource.left) {
+			struct roce_packet packet;
+			u32 count;
+			int err;
+
+			describe_response(qp, &resource, &packet);
+			if (!roce_train_fits(train, roce_packet_size(&packet)))
+				return 0;
+			count = count_responses_alike(&resource, &packet, train);
+			err = add_responses(qp, &resource, &packet, count, train);
+			if (err)
+				return train->packets ? 0 : err;
+			advance_response(qp, &resource, count);
+		}
+	}
+	return 0;
+}
+
+/* So many responses have left. */
+static void advance_responses(struct roce_qp *qp, u32 packets)
+{
+	while (packets) {
+		struct roce_resource *resource = roce_answer_next(&qp->responder);
+		u32 count = min(packets, resource->left);
+
+		advance_response(qp, resource, count);
+		packets -= count;
+	}
+}
+
+/* Memory that a READ was granted has gone meanwhile. */
+static void revoke_reads(struct roce_qp *qp, u32 psn)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	roce_count(qp, resp_remote_access_errors);
+	roce_answer_forget(responder);
+	roce_answer_owe(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
+			psn);
+	responder->failed = true;
+	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+}
+
+/* What has left of a train is answered. False if the rest has to wait. */
+static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
+			     int err)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (err != -EAGAIN && err != -ENOMEM) {
+		advance_responses(qp, train->packets);
+		responder->stalls = 0;
+		return true;
+	}
+	advance_responses(qp, train->sent);
+	if (train->sent)
+		responder->stalls = 0;
+	if (stall_responder(qp, err))
+		return false;
+	/* The peer asks again. */
+	roce_answer_forget(responder);
+	responder->stalls = 0;
+	return true;
+}
+
+/* Send one train of responses. False if it has to wait. */
+static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_xmit xmit = {
+		.half = ROCE_RESPONDER,
+		.engine = &responder->engine,
+		.av = &qp->av,
+		.source_port = qp->source_port,
+		.data = roce_answer_has_data(resource),
+		.build = fill_response_train,
+	};
+	int err;
+
+	err = roce_xmit(qp, &xmit);
+	if (xmit.built)
+		return settle_responses(qp, &xmit.train, err);
+	switch (err) {
+	case -EBUSY:
+		if (xmit.wait)
+			wait(responder, xmit.wait);
+		return false;
+	case -ENOMEM:
+		return settle_responses(qp, &xmit.train, err);
+	default:
+		revoke_reads(qp, resource->next_psn);
+		return true;
+	}
+}
+
+/* What is owed says how far all has come, and there is more to tell. */
+static bool can_be_selective(const struct roce_qp *qp)
+{
+	const struct roce_responder *responder = &qp->responder;
+	u32 psn = responder->ack_psn;
+
+	switch (responder->ack_syndrome) {
+	case ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS:
+		psn = roce_psn_add(psn, 1);
+		break;
+	case ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR:
+		break;
+	default:
+		return false;
+	}
+	return psn == responder->psn && roce_sack_is_confirmed(qp) &&
+	       roce_reorder_has_gap(&responder->reorder, psn);
+}
+
+static void describe_acknowledge(const struct roce_qp *qp, struct roce_packet *packet)
+{
+	const struct roce_responder *responder = &qp->responder;
+
+	*packet = (struct roce_packet) {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.info = roce_opcode_info(ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE),
+		.qpn = qp->attr.dest_qp_num,
+		.psn = responder->ack_psn,
+		.syndrome = responder->ack_syndrome,
+		.msn = responder->msn,
+		.sack = roce_sack_of_response(qp),
+	};
+}
+
+static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packet)
+{
+	if (packet->info->flags & ROCE_HAS_SETH) {
+		roce_count(qp, selective_acks_sent);
+		trace_roce_sack_sent(qp, packet->psn, packet->lost,
+				     packet->payload / sizeof(struct roce_sack_range));
+	} else if (roce_answer_owes_nak(&qp->responder)) {
+		trace_roce_nak_sent(qp, packet->psn, packet->syndrome);
+	}
+}
+
+static void send_acknowledge(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	struct roce_packet packet;
+	struct roce_train train;
+	int err;
+
+	if (can_be_selective(qp))
+		roce_sack_describe(qp, &packet, ranges);
+	else
+		describe_acknowledge(qp, &packet);
+	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
+				ranges) ?:
+	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
+	if ((err == -EAGAIN || err == -ENOMEM) && stall_responder(qp, err))
+		return;
+	if (!err)
+		note_acknowledge(qp, &packet);
+	responder->stalls = 0;
+	responder->ack_due = false;
+}
+
+/**
+ * roce_answer_send() - send what is owed
+ * @qp: a connected one; its responder is owned by the caller, and does not wait
+ *
+ * BH disabled, RCU read side.
+ *
+ * Return: true if there is more to be sent at once.
+ */
+bool roce_answer_send(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	int trains = ROCE_TRAINS_PER_STEP;
+	struct roce_resource *next;
+
+	while ((next = roce_answer_next(responder))) {
+		if (!trains--)
+			return true;
+		if (!send_responses(qp, next))
+			return false;
+		if (roce_engine_budget_is_used_up())
+			trains = 0;
+		if (!roce_answer_next(responder))
+			interrupt_flow(qp);
+	}
+
+	if (responder->ack_due)
+		send_acknowledge(qp);
+	if (responder->failed && !responder->ack_due)
+		roce_qp_set_error(qp, IB_QPS_ERR);
+	return false;
+}
