@@ -43,6 +43,11 @@
 #include "wr.h"
 #include "xmit.h"
 
+/* What may be ahead of the oldest packet that is missing */
+#define EARLY_WINDOWS		4u
+#define MAX_EARLY_BYTES		SZ_16M
+#define MAX_EARLY_PACKETS	8192u
+
 /* Acknowledgments that are asked for in a near window, at least */
 #define ACK_REQUESTS		4
 
@@ -90,19 +95,42 @@ static bool sent_before(const struct roce_requester *requester)
 	return requester->psn != requester->limit_psn;
 }
 
-/* How many responses of the READ at the cursor to ask for now, 0 for none */
-static u32 responses_to_ask_for(struct roce_requester *requester,
-				const struct roce_request *request)
+/* Packets that may be in the network: not those that wait behind a gap (RFC 6675, pipe) */
+static u32 under_way(const struct roce_requester *requester)
 {
-	u32 in_use = roce_in_flight(requester);
-	u32 room = requester->window - in_use;
-	u32 packets;
+	u32 packets = roce_in_flight(requester);
+	u32 early = requester->board ? roce_scoreboard_early(requester->board) : 0;
+
+	return packets - min(packets, early);
+}
+
+/*
+ * How many packets the window has room for. The peer keeps what waits behind a gap, in
+ * memory that is bounded.
+ */
+static u32 window_room(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 used = under_way(requester), ahead = roce_in_flight(requester);
+	u32 most = min3(EARLY_WINDOWS * requester->window, MAX_EARLY_PACKETS,
+			MAX_EARLY_BYTES / (u32)qp->mtu);
+
+	if (used >= requester->window || ahead >= most)
+		return 0;
+	return min(requester->window - used, most - ahead);
+}
+
+/* How many responses of the READ at the cursor to ask for now, 0 for none */
+static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 room = window_room(qp), packets;
 
 	if (sent_before(requester)) {
 		packets = roce_psn_add(roce_asked_together(requester,
 							   requester->psn),
 				       -requester->psn);
-		return in_use && packets > room ? 0 : packets;
+		return roce_in_flight(requester) && packets > room ? 0 : packets;
 	}
 	packets = min(request->packets - packet_index(requester, request),
 		      requester->window);
@@ -112,11 +140,9 @@ static u32 responses_to_ask_for(struct roce_requester *requester,
 }
 
 /* How many PSNs the packet at the cursor takes, 0 if it must wait */
-static u32 psns_to_take(struct roce_requester *requester,
-			const struct roce_request *request)
+static u32 psns_to_take(struct roce_qp *qp, const struct roce_request *request)
 {
-	return roce_request_is_read(request) ?
-	       responses_to_ask_for(requester, request) : 1;
+	return roce_request_is_read(request) ? responses_to_ask_for(qp, request) : 1;
 }
 
 static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
@@ -183,8 +209,7 @@ static u32 packets_until_ack_request(const struct roce_qp *qp)
 
 static bool window_is_open(const struct roce_qp *qp)
 {
-	return !roce_qp_is_reliable(qp) ||
-	       roce_in_flight(&qp->requester) < qp->requester.window;
+	return !roce_qp_is_reliable(qp) || window_room(qp);
 }
 
 /*
@@ -197,7 +222,7 @@ static bool must_wait(struct roce_qp *qp, const struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (!psns_to_take(requester, request))
+	if (!psns_to_take(qp, request))
 		return true;
 	if (sent_before(requester))
 		return false;
@@ -283,7 +308,7 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 	/* Some of them may have arrived. */
 	if (sent_before(requester) && requester->board && requester->board->gaps)
 		return 1;
-	count = min(count, requester->window - roce_in_flight(requester));
+	count = min(count, window_room(qp));
 	return min(count, packets_until_ack_request(qp));
 }
 
@@ -300,7 +325,7 @@ static int fill_train(struct roce_qp *qp, struct roce_train *train)
 	while (window_is_open(qp) && (request = request_at_cursor(qp)) &&
 	       !has_arrived(requester, requester->psn) &&
 	       can_share_train(request, reads) && !must_wait(qp, request)) {
-		u32 psns = psns_to_take(requester, request);
+		u32 psns = psns_to_take(qp, request);
 		u32 before = train->packets, count, added;
 		struct roce_packet packet;
 		int err;

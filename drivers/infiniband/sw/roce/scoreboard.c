@@ -277,6 +277,19 @@ u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
 	return sum;
 }
 
+/** roce_scoreboard_early() - PSNs behind the expected one that have arrived */
+u32 roce_scoreboard_early(const struct roce_scoreboard *board)
+{
+	u32 n, sum;
+
+	if (!board->gaps)
+		return 0;
+	sum = roce_psn_add(board->high, -board->expected);
+	for (n = 0; n < board->gaps; n++)
+		sum -= roce_psn_add(board->gap[n].end, -board->gap[n].begin);
+	return sum;
+}
+
 /** roce_scoreboard_has() - whether the packet of @psn is known to have arrived */
 bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 {
