@@ -31,7 +31,7 @@
  *
  * A peer that is far away takes more to be kept busy: twice what it acknowledges in the
  * shortest round trip. Whatever is more only lengthens the queues on the way, and with
- * them the round trip.
+ * them the round trip. So a window doubles in a round trip as long as there is no queue.
  */
 #define MIN_WINDOW		16u
 #define WINDOW_STEP		4
@@ -162,12 +162,11 @@ static void widen_window(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, MAX_WINDOW);
+	u32 least = requester->window;
 
-	if (requester->window < ROCE_NEAR_WINDOW)
-		requester->window += WINDOW_STEP;
-	else
-		requester->window = clamp(requester->busy_packets,
-					  requester->window, most);
+	if (least < ROCE_NEAR_WINDOW)
+		least += WINDOW_STEP;
+	requester->window = clamp(requester->busy_packets, least, most);
 	requester->window_psn = requester->limit_psn;
 }
 
