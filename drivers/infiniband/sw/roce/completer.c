@@ -157,7 +157,8 @@ static bool receive_response_ahead(struct roce_qp *qp, struct sk_buff *skb,
 	struct roce_requester *requester = &qp->requester;
 
 	if (find_awaited_response(requester, packet->psn) != packet->psn &&
-	    roce_reorder_keep(&requester->reorder, qp, skb, packet))
+	    roce_reorder_keep(&requester->reorder, qp, skb, packet,
+			      requester->unacked_psn))
 		return true;
 	implied_nak(qp);
 	return false;

@@ -165,7 +165,7 @@ static bool receive_request_ahead(struct roce_qp *qp, struct sk_buff *skb,
 	if (!packet->again)
 		roce_count(qp, out_of_sequence);
 	if (is_to_be_kept(responder) &&
-	    roce_reorder_keep(&responder->reorder, qp, skb, packet)) {
+	    roce_reorder_keep(&responder->reorder, qp, skb, packet, responder->psn)) {
 		acknowledge_early(qp);
 		return true;
 	}

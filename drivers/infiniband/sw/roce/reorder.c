@@ -18,9 +18,18 @@
  *   for lost and then comes twice was late only, too.
  * - After FORGET_LOSSES losses without reordering it starts from the beginning.
  *
+ * Thousands of runs may be kept, and whoever sends them decides how they lie. So nobody
+ * walks over them: each question is answered by a search in their tree. It finds
+ *
+ * - what came when, since the runs have times that grow with their PSNs;
+ * - what is missing, by islands: runs with nothing missing between them. The first run of
+ *   each is marked, and knows where the island ends.
+ *
  * Both halves of a QP have one of these: the responder for requests, and the
  * requester for the responses of READs and atomics.
  */
+#include <linux/rbtree_augmented.h>
+
 #include "codec.h"
 #include "compat.h"
 #include "counters.h"
@@ -50,6 +59,9 @@
 #define QP_RUNS			8192
 #define DEVICE_BYTES		SZ_128M
 
+/* How far ahead of what is expected: an acknowledgment could not tell of more. */
+#define QP_PSNS			U16_MAX
+
 /* sk_buffs that are freed in one go, and what each counts for as work, in bytes */
 #define FREE_BUDGET		64
 #define FREE_COST		128
@@ -66,10 +78,10 @@ static u32 first_psn(struct sk_buff *skb)
 	return roce_run(skb)->early_psn;
 }
 
-/* One past the PSNs that a run has from its first one on */
-static u32 behind_run(struct sk_buff *skb)
+/* One past the PSNs of an island, of which this is the first run */
+static u32 end_of_island(struct sk_buff *island)
 {
-	return roce_psn_add(first_psn(skb), roce_run(skb)->early_packets);
+	return roce_run(island)->early_end;
 }
 
 /*
@@ -81,13 +93,13 @@ static void look_through(struct roce_reorder *reorder, struct sk_buff *skb)
 	struct roce_run *run = roce_run(skb), at = *run;
 	struct roce_bth bth;
 
-	run->early_packets = 0;
+	run->early_end = run->early_psn;
 	for (; at.offset < at.end && roce_run_look(skb, &at, &bth);
 	     at.offset += at.segment) {
 		if (bth.psn & cpu_to_be32(ROCE_BTH_ACK_REQUEST))
 			reorder->ack_requested = true;
-		if (roce_bth_psn(&bth) == behind_run(skb))
-			run->early_packets++;
+		if (roce_bth_psn(&bth) == run->early_end)
+			run->early_end = roce_psn_add(run->early_end, 1);
 	}
 }
 
@@ -98,10 +110,10 @@ static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 by
 }
 
 static bool has_room_to_keep(const struct roce_reorder *reorder, const struct roce_qp *qp,
-			     const struct sk_buff *skb)
+			     const struct sk_buff *skb, u32 ahead)
 {
 	return RB_EMPTY_ROOT(&reorder->dropped) && reorder->runs < QP_RUNS &&
-	       reorder->bytes + skb->truesize <= QP_BYTES &&
+	       ahead <= QP_PSNS && reorder->bytes + skb->truesize <= QP_BYTES &&
 	       atomic_long_read(&qp->dev->early_bytes) + skb->truesize <=
 	       DEVICE_BYTES;
 }
@@ -133,19 +145,129 @@ static struct sk_buff *find_at(const struct roce_reorder *reorder, u32 psn)
 	return found;
 }
 
-/* Whoever goes back sends once more what was kept. */
-static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *skb)
+static bool begins_island(const struct rb_node *node)
 {
-	struct sk_buff *same = find_at(reorder, first_psn(skb));
+	return roce_run(rb_to_skb(node))->early_island;
+}
 
-	return same && first_psn(same) == first_psn(skb) &&
-	       roce_run(same)->early_packets >= roce_run_packets(skb);
+static bool has_islands(const struct rb_node *node)
+{
+	return node && roce_run(rb_to_skb(node))->early_islands;
+}
+
+/* True if @skb is up to date already, and so is all above it. */
+static bool look_for_islands(struct sk_buff *skb, bool may_stop)
+{
+	struct roce_run *run = roce_run(skb);
+	bool islands = run->early_island || has_islands(skb->rbnode.rb_left) ||
+		       has_islands(skb->rbnode.rb_right);
+
+	if (may_stop && run->early_islands == islands)
+		return true;
+	run->early_islands = islands;
+	return false;
+}
+
+/* Of the control block they copy one byte. */
+RB_DECLARE_CALLBACKS(static, islands, struct sk_buff, rbnode,
+		     cb[offsetof(struct roce_run, early_islands)], look_for_islands)
+
+static void mark_island(struct sk_buff *skb, bool begins)
+{
+	roce_run(skb)->early_island = begins;
+	islands.propagate(&skb->rbnode, NULL);
+}
+
+/* The last island that begins at @psn or before it, or NULL; as its first run */
+static struct sk_buff *island_at(const struct roce_reorder *reorder, u32 psn)
+{
+	struct rb_node *node = reorder->kept.rb_node, *found = NULL;
+
+	while (node) {
+		bool behind = roce_psn_diff(first_psn(rb_to_skb(node)), psn) > 0;
+
+		if (!behind && (begins_island(node) || has_islands(node->rb_left)))
+			found = node;
+		node = behind ? node->rb_left : node->rb_right;
+	}
+	/* It begins here, or else with the last run on the left that begins one. */
+	while (found && !begins_island(found)) {
+		found = found->rb_left;
+		while (has_islands(found->rb_right))
+			found = found->rb_right;
+	}
+	return found ? rb_to_skb(found) : NULL;
+}
+
+static struct sk_buff *next_island(const struct roce_reorder *reorder,
+				   struct sk_buff *island)
+{
+	return skb_rb_next(find_at(reorder, end_of_island(island)));
+}
+
+/* Whoever goes back sends once more what was kept. @island: island_at() the run */
+static bool is_copy(struct sk_buff *island, struct sk_buff *skb)
+{
+	u32 end = roce_psn_add(first_psn(skb), roce_run_packets(skb));
+
+	return island && end == roce_run(skb)->early_end &&
+	       roce_psn_diff(end_of_island(island), end) >= 0;
+}
+
+static void grow_island(struct sk_buff *island, u32 end)
+{
+	if (roce_psn_diff(end, end_of_island(island)) > 0)
+		roce_run(island)->early_end = end;
+}
+
+/*
+ * A new run belongs to @island, or begins one behind it. It fills no more gaps than it
+ * has packets.
+ */
+static void join_islands(struct roce_reorder *reorder, struct sk_buff *island,
+			 struct sk_buff *skb)
+{
+	struct sk_buff *next;
+
+	if (!island || roce_psn_diff(first_psn(skb), end_of_island(island)) > 0) {
+		island = skb;
+		mark_island(island, true);
+	}
+	grow_island(island, roce_run(skb)->early_end);
+	while ((next = island_at(reorder, end_of_island(island))) != island) {
+		grow_island(island, end_of_island(next));
+		mark_island(next, false);
+	}
+}
+
+/* The first run is about to go, and the next one begins what is left of its island. */
+static void hand_island_on(struct sk_buff *skb)
+{
+	struct sk_buff *next = skb_rb_next(skb);
+
+	if (!next || roce_run(next)->early_island)
+		return;
+	roce_run(next)->early_end = end_of_island(skb);
+	mark_island(next, true);
+}
+
+/*
+ * The time of a run is when it came, or one behind it: so the last run that has a time
+ * before another has come before it.
+ */
+static void note_time(struct sk_buff *skb)
+{
+	struct sk_buff *next = skb_rb_next(skb);
+
+	skb->tstamp = next ? next->tstamp : ktime_get();
 }
 
 static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
 {
 	struct rb_node **place = &reorder->kept.rb_node, *parent = NULL;
 
+	roce_run(skb)->early_island = false;
+	roce_run(skb)->early_islands = false;
 	while (*place) {
 		parent = *place;
 		place = roce_psn_diff(first_psn(rb_to_skb(parent)),
@@ -153,17 +275,19 @@ static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
 			&parent->rb_left : &parent->rb_right;
 	}
 	rb_link_node(&skb->rbnode, parent, place);
-	rb_insert_color(&skb->rbnode, &reorder->kept);
+	rb_insert_augmented(&skb->rbnode, &reorder->kept, &islands);
+	note_time(skb);
 	reorder->runs++;
 }
 
-/* The node shares its place with other fields, which an sk_buff has again. */
+/* What is in the tree shares its place with other fields, which an sk_buff has again. */
 static void take_out(struct rb_root *root, struct sk_buff *skb)
 {
-	rb_erase(&skb->rbnode, root);
+	rb_erase_augmented(&skb->rbnode, root, &islands);
 	skb->next = NULL;
 	skb->prev = NULL;
 	skb->dev = NULL;
+	roce_run(skb)->prefix.size = 0;
 }
 
 /**
@@ -172,29 +296,33 @@ static void take_out(struct rb_root *root, struct sk_buff *skb)
  * @qp: the QP
  * @skb: with the run; consumed if it is kept
  * @packet: the latest one that was taken from the run, which came early
+ * @psn: that is expected now
  *
  * The packet is taken from the run once more when its time has come.
  *
  * Return: false if it is not to be kept, or if there is no room.
  */
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
-		       struct sk_buff *skb, const struct roce_packet *packet)
+		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn)
 {
+	struct sk_buff *island;
+
 	if (!longest_wait(qp))
 		return false;
-	if (!has_room_to_keep(reorder, qp, skb)) {
+	if (!has_room_to_keep(reorder, qp, skb, roce_psn_add(packet->psn, -psn))) {
 		roce_count(qp, reorder_no_room);
 		return false;
 	}
 	roce_run_return(skb, packet);
 	look_through(reorder, skb);
-	if (is_copy(reorder, skb)) {
+	island = island_at(reorder, first_psn(skb));
+	if (is_copy(island, skb)) {
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_duplicate_request);
 		return true;
 	}
-	skb->tstamp = ktime_get();
 	insert_run(reorder, skb);
+	join_islands(reorder, island, skb);
 	charge_kept(reorder, qp, skb->truesize);
 	roce_count(qp, reorder_kept);
 	return true;
@@ -215,6 +343,7 @@ struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 
 	if (!skb || roce_psn_diff(first_psn(skb), psn) > 0)
 		return NULL;
+	hand_island_on(skb);
 	take_out(&reorder->kept, skb);
 	reorder->runs--;
 	charge_kept(reorder, qp, -skb->truesize);
@@ -360,20 +489,15 @@ bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,
  */
 bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin, u32 *end)
 {
-	struct sk_buff *skb = find_at(reorder, *begin) ?: first_kept(reorder);
+	struct sk_buff *island = island_at(reorder, *begin), *next;
 
-	for (; skb; skb = skb_rb_next(skb)) {
-		u32 first = first_psn(skb);
-		u32 behind = behind_run(skb);
-
-		if (roce_psn_diff(first, *begin) > 0) {
-			*end = first;
-			return true;
-		}
-		if (roce_psn_diff(behind, *begin) > 0)
-			*begin = behind;
-	}
-	return false;
+	if (island && roce_psn_diff(end_of_island(island), *begin) > 0)
+		*begin = end_of_island(island);
+	next = island ? next_island(reorder, island) : first_kept(reorder);
+	if (!next)
+		return false;
+	*end = first_psn(next);
+	return true;
 }
 
 /**
@@ -399,40 +523,51 @@ bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
 u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
 			struct roce_sack_range *ranges)
 {
-	struct sk_buff *skb = first_kept(reorder);
+	struct sk_buff *island = first_kept(reorder);
 	u32 count = 0;
 
-	while (skb && count < ROCE_SACK_RANGES) {
-		u32 begin = first_psn(skb), end = behind_run(skb);
+	while (island && count < ROCE_SACK_RANGES) {
+		u32 begin = roce_psn_add(first_psn(island), -psn);
+		u32 end = roce_psn_add(end_of_island(island), -psn);
 
-		while ((skb = skb_rb_next(skb)) &&
-		       roce_psn_diff(first_psn(skb), end) <= 0)
-			if (roce_psn_diff(behind_run(skb), end) > 0)
-				end = behind_run(skb);
-		begin = roce_psn_add(begin, -psn);
-		end = roce_psn_add(end, -psn);
 		if (end > U16_MAX)
 			break;
 		ranges[count++] = (struct roce_sack_range) {
 			cpu_to_be16(begin), cpu_to_be16(end)
 		};
+		island = next_island(reorder, island);
 	}
 	return count;
+}
+
+/* The last run that came at @time or before it, or NULL */
+static struct sk_buff *last_at_time(const struct roce_reorder *reorder, ktime_t time)
+{
+	struct rb_node *node = reorder->kept.rb_node;
+	struct sk_buff *found = NULL;
+
+	while (node) {
+		struct sk_buff *skb = rb_to_skb(node);
+		bool later = ktime_after(skb->tstamp, time);
+
+		if (!later)
+			found = skb;
+		node = later ? node->rb_left : node->rb_right;
+	}
+	return found;
 }
 
 /* The last run before which all that is missing is lost; NULL if nothing is */
 static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wait)
 {
-	u64 now = ktime_get_ns();
-	struct sk_buff *skb;
-	u32 behind = 0;
+	ktime_t time = ktime_sub_ns(ktime_get(), wait);
+	struct sk_buff *skb = last_kept(reorder);
+	u32 behind = 1;
 
-	for (skb = last_kept(reorder); skb; skb = skb_rb_prev(skb)) {
-		if (!reorder->reorders && ++behind >= OVERTAKERS)
-			break;
-		if (now - ktime_to_ns(skb->tstamp) >= wait)
-			break;
-	}
+	if (reorder->reorders)
+		return last_at_time(reorder, time);
+	for (; skb && behind < OVERTAKERS && ktime_after(skb->tstamp, time); behind++)
+		skb = skb_rb_prev(skb);
 	return skb;
 }
 

@@ -87,7 +87,7 @@ void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
-		       struct sk_buff *skb, const struct roce_packet *packet);
+		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn);
 struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 				  struct roce_qp *qp, u32 psn);
 bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,

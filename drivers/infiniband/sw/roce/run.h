@@ -25,7 +25,9 @@ struct roce_qp;
  * @early: it was kept for later
  * @prefix: of the ICRC of the latest packet
  * @early_psn: of the first packet while the run is kept, see reorder.c
- * @early_packets: that follow each other, from the first one on; likewise
+ * @early_end: one past the PSNs that follow each other from there on; likewise
+ * @early_island: something is missing before the run; likewise
+ * @early_islands: before some run of its subtree; likewise
  */
 struct roce_run {
 	u32 offset;
@@ -45,7 +47,9 @@ struct roce_run {
 		struct roce_icrc_prefix prefix;
 		struct {
 			u32 early_psn;
-			u32 early_packets;
+			u32 early_end;
+			bool early_island;
+			bool early_islands;
 		};
 	};
 };
