@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "device.h"
 #include "egress.h"
+#include "fast_mr.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"

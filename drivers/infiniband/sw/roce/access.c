@@ -18,6 +18,7 @@
 
 #include "access.h"
 #include "device.h"
+#include "extent.h"
 #include "key.h"
 #include "mr.h"
 #include "mw.h"
@@ -31,7 +32,7 @@ static bool covers(u64 start, u64 size, const struct roce_access *access)
 static bool region_allows(const struct roce_mr *mr,
 			  const struct roce_access *access)
 {
-	/* Pairs with the release in set_valid(): all else is read after it. */
+	/* Pairs with the release in roce_mr_set_valid(): all else is read after it. */
 	return smp_load_acquire(&mr->valid) &&
 	       mr->key.value == access->key &&
 	       mr->ibmr.pd == &access->pd->ibpd &&

@@ -4,6 +4,7 @@
  * fast registration and bind (IBA volume 1, 10.6 and 11.4.1). The requester
  * executes them in their turn; invalidation comes by packet, too.
  */
+#include "fast_mr.h"
 #include "key.h"
 #include "mr.h"
 #include "mw.h"

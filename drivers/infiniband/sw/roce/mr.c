@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: the verbs, and the work requests that change their state. How
- * the memory is got at is told in access.c.
+ * Memory regions: what all kinds have in common, and those of programs, which are pinned
+ * pages or a dma-buf. Fast regions are in fast_mr.c. How the memory is got at is told in
+ * access.c.
  */
 #include <rdma/ib_umem.h>
 
 #include "compat.h"
 #include "device.h"
 #include "dmabuf.h"
+#include "extent.h"
 #include "key.h"
 #include "mr.h"
 #include "roce.h"
@@ -24,11 +26,16 @@
 	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB | \
 	 IB_ACCESS_OPTIONAL)
 
-#define REMOTE_ACCESS \
-	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_FLUSH_GLOBAL)
-
-static int check_access(int access)
+/**
+ * roce_mr_check_access() - whether a region can have these rights
+ * @access: IB_ACCESS_* flags, of a program or a work request
+ *
+ * IBA volume 1, 11.2.8. Any context.
+ *
+ * Return: 0, -EOPNOTSUPP for flags that are not known, or -EINVAL if a peer could write
+ * what its owner cannot.
+ */
+int roce_mr_check_access(int access)
 {
 	if (access & ~SUPPORTED_ACCESS)
 		return -EOPNOTSUPP;
@@ -39,8 +46,18 @@ static int check_access(int access)
 	return 0;
 }
 
-static struct roce_mr *new_region(struct ib_pd *ibpd, enum roce_mr_kind kind,
-				  int access)
+/**
+ * roce_mr_new() - a region without memory and key, in the Invalid state
+ * @ibpd: its protection domain
+ * @kind: what it will consist of
+ * @access: IB_ACCESS_* flags, checked
+ *
+ * Process context. Nobody finds it before roce_mr_publish().
+ *
+ * Return: the region, which roce_mr_free() takes back, or ERR_PTR(-ENOMEM), also if the
+ * device has as many as it may have.
+ */
+struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int access)
 {
 	struct roce_device *dev = to_roce_device(ibpd->device);
 	struct roce_mr *mr;
@@ -122,8 +139,14 @@ static void release_memory(const struct user_memory *memory)
 		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
 }
 
-/* Nobody uses its memory any more, but somebody may still look at its key. */
-static void free_region(struct roce_mr *mr)
+/**
+ * roce_mr_free() - free a region, and the memory that it has
+ * @mr: made by roce_mr_new(), in no table
+ *
+ * Process context. Nobody uses its memory any more, but somebody may still look at its
+ * key, under RCU.
+ */
+void roce_mr_free(struct roce_mr *mr)
 {
 	struct roce_device *dev = to_roce_device(mr->ibmr.device);
 	struct user_memory memory;
@@ -141,19 +164,21 @@ static void free_region(struct roce_mr *mr)
 	roce_object_put(&dev->objects.mr);
 }
 
-static void set_valid(struct roce_mr *mr, bool valid)
-{
-	/* What it consists of is there before it is looked at without a lock. */
-	smp_store_release(&mr->valid, valid);
-}
-
-/* The core is told its key, and from here on it can be found. */
-static struct ib_mr *publish_mr(struct roce_mr *mr)
+/**
+ * roce_mr_publish() - give a region a key, by which it can be found from here on
+ * @mr: made by roce_mr_new(), complete; freed if this fails
+ *
+ * Process context. The core is told the key.
+ *
+ * Return: what the core knows of the region, or the error pointer of
+ * roce_key_publish().
+ */
+struct ib_mr *roce_mr_publish(struct roce_mr *mr)
 {
 	int err = roce_key_publish(to_roce_device(mr->ibmr.device), &mr->key);
 
 	if (err) {
-		free_region(mr);
+		roce_mr_free(mr);
 		return ERR_PTR(err);
 	}
 	mr->ibmr.lkey = mr->key.value;
@@ -174,18 +199,18 @@ static struct ib_mr *publish_mr(struct roce_mr *mr)
  */
 struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	int err = check_access(access);
+	int err = roce_mr_check_access(access);
 	struct roce_mr *mr;
 
 	if (err)
 		return ERR_PTR(err);
-	mr = new_region(ibpd, ROCE_MR_DMA, access);
+	mr = roce_mr_new(ibpd, ROCE_MR_DMA, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
 	mr->length = U64_MAX;
-	set_valid(mr, true);
-	return publish_mr(mr);
+	roce_mr_set_valid(mr, true);
+	return roce_mr_publish(mr);
 }
 
 static int check_range(struct user_memory *memory)
@@ -198,21 +223,6 @@ static int check_range(struct user_memory *memory)
 	    check_add_overflow(memory->iova, memory->length, &end))
 		return -EINVAL;
 	return 0;
-}
-
-/* The first extent that is not there yet begins where the last one ends. */
-static void add_extent(struct roce_extent *extents, u32 *count, void *start,
-		       u64 length)
-{
-	struct roce_extent *end = &extents[*count];
-
-	if (*count && end[-1].start + (end->offset - end[-1].offset) == start) {
-		end->offset += length;
-		return;
-	}
-	end->start = start;
-	end[1].offset = end->offset + length;
-	++*count;
 }
 
 /*
@@ -237,8 +247,8 @@ static int make_extents(struct ib_umem *umem, struct user_memory *memory)
 	if (!memory->extents)
 		return -ENOMEM;
 	for_each_sgtable_sg(table, sg, i)
-		add_extent(memory->extents, &memory->extent_count, sg_virt(sg),
-			   sg->length);
+		roce_extent_add(memory->extents, &memory->extent_count,
+				sg_virt(sg), sg->length);
 	return 0;
 }
 
@@ -310,15 +320,15 @@ static int map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 				     const struct user_memory *memory)
 {
-	struct roce_mr *mr = new_region(ibpd, memory->kind, memory->access);
+	struct roce_mr *mr = roce_mr_new(ibpd, memory->kind, memory->access);
 
 	if (IS_ERR(mr)) {
 		release_memory(memory);
 		return ERR_CAST(mr);
 	}
 	set_memory(mr, memory);
-	set_valid(mr, true);
-	return publish_mr(mr);
+	roce_mr_set_valid(mr, true);
+	return roce_mr_publish(mr);
 }
 
 /**
@@ -339,7 +349,8 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 	};
 	int err;
 
-	err = check_access(access) ?: pin_pages(ibpd->device, start, &memory);
+	err = roce_mr_check_access(access) ?:
+	      pin_pages(ibpd->device, start, &memory);
 	if (err)
 		return ERR_PTR(err);
 	return new_user_region(ibpd, &memory);
@@ -364,7 +375,7 @@ struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
 	};
 	int err;
 
-	err = check_access(access) ?:
+	err = roce_mr_check_access(access) ?:
 	      map_dmabuf(ibpd->device, fd, offset, &memory);
 	if (err)
 		return ERR_PTR(err);
@@ -383,7 +394,7 @@ static int invalidate_unbound(struct roce_mr *mr)
 	if (mr->windows)
 		err = -EBUSY;
 	else
-		set_valid(mr, false);
+		roce_mr_set_valid(mr, false);
 	write_unlock_bh(&mr->lock);
 	return err;
 }
@@ -420,7 +431,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	err = check_access(access);
+	err = roce_mr_check_access(access);
 	if (err)
 		return ERR_PTR(err);
 
@@ -460,134 +471,10 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (flags & IB_MR_REREG_PD)
 		ibmr->pd = ibpd;
 	mr->access = access;
-	set_valid(mr, true);
+	roce_mr_set_valid(mr, true);
 	write_unlock_bh(&mr->lock);
 	release_memory(&old);
 	return NULL;
-}
-
-static int alloc_fast(struct roce_mr *mr)
-{
-	if (mr->ibmr.type == IB_MR_TYPE_SG_GAPS) {
-		mr->extents = kvcalloc(mr->max_blocks + 1, sizeof(*mr->extents),
-				       GFP_KERNEL_ACCOUNT);
-		mr->mapped_extents = kvcalloc(mr->max_blocks + 1,
-					      sizeof(*mr->mapped_extents),
-					      GFP_KERNEL_ACCOUNT);
-		return mr->extents && mr->mapped_extents ? 0 : -ENOMEM;
-	}
-	mr->blocks = kvcalloc(mr->max_blocks, sizeof(*mr->blocks),
-			      GFP_KERNEL_ACCOUNT);
-	mr->mapped = kvcalloc(mr->max_blocks, sizeof(*mr->mapped),
-			      GFP_KERNEL_ACCOUNT);
-	return mr->blocks && mr->mapped ? 0 : -ENOMEM;
-}
-
-/**
- * roce_alloc_mr() - the alloc_mr verb: a region for REG_MR work requests
- * @ibpd: of a kernel consumer
- * @type: IB_MR_TYPE_MEM_REG: of pages, all of them full but the first and the last
- *	one; IB_MR_TYPE_SG_GAPS: of whatever there is
- * @max_sges: pages, or elements of a list, that it must be able to hold
- *
- * Return: the region, in the Invalid state, or an error pointer.
- */
-struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
-			    u32 max_sges)
-{
-	struct roce_mr *mr;
-	int err;
-
-	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
-		return ERR_PTR(-EOPNOTSUPP);
-	if (!max_sges || max_sges > ROCE_MAX_FAST_PAGES)
-		return ERR_PTR(-EINVAL);
-
-	mr = new_region(ibpd, ROCE_MR_FAST, 0);
-	if (IS_ERR(mr))
-		return ERR_CAST(mr);
-
-	mr->ibmr.type = type;
-	mr->max_blocks = max_sges;
-	err = alloc_fast(mr);
-	if (err) {
-		free_region(mr);
-		return ERR_PTR(err);
-	}
-	return publish_mr(mr);
-}
-
-static int add_block(struct ib_mr *ibmr, u64 address)
-{
-	struct roce_mr *mr = to_roce_mr(ibmr);
-
-	if (mr->mapped_count == mr->max_blocks)
-		return -ENOMEM;
-	mr->mapped[mr->mapped_count++] = (void *)(uintptr_t)address;
-	return 0;
-}
-
-static int map_pages(struct roce_mr *mr, struct scatterlist *sg, int sges,
-		     unsigned int *offset)
-{
-	struct ib_mr *ibmr = &mr->ibmr;
-	u64 room;
-	int taken;
-
-	taken = ib_sg_to_pages(ibmr, sg, sges, offset, add_block);
-	room = (u64)mr->mapped_count * ibmr->page_size;
-	mr->mapped_offset = ibmr->iova & (ibmr->page_size - 1);
-	mr->mapped_length = room - min_t(u64, room, mr->mapped_offset);
-	return taken;
-}
-
-static int map_list(struct roce_mr *mr, struct scatterlist *list, int sges,
-		    unsigned int *offset)
-{
-	unsigned int skip = offset ? *offset : 0;
-	struct ib_mr *ibmr = &mr->ibmr;
-	struct scatterlist *sg;
-	int i;
-
-	if (sges <= 0 || skip >= sg_dma_len(list))
-		return -EINVAL;
-	ibmr->iova = sg_dma_address(list) + skip;
-	mr->mapped_offset = 0;
-	for_each_sg(list, sg, sges, i) {
-		if (mr->mapped_count == mr->max_blocks)
-			break;
-		add_extent(mr->mapped_extents, &mr->mapped_count,
-			   (void *)(uintptr_t)(sg_dma_address(sg) + skip),
-			   sg_dma_len(sg) - skip);
-		skip = 0;
-	}
-	mr->mapped_length = mr->mapped_extents[mr->mapped_count].offset;
-	ibmr->length = mr->mapped_length;
-	if (offset)
-		*offset = 0;
-	return i;
-}
-
-/**
- * roce_map_mr_sg() - the map_mr_sg verb: which memory to register next
- * @ibmr: made by roce_alloc_mr()
- * @sg: mapped for the device, so its addresses are kernel virtual ones
- * @sges: how many
- * @offset: of the first byte in the first one; set to where it stopped
- *
- * The region itself stays what it is until a REG_MR work request is executed.
- *
- * Return: how many of @sges were taken, or a negative errno.
- */
-int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
-		   unsigned int *offset)
-{
-	struct roce_mr *mr = to_roce_mr(ibmr);
-
-	mr->mapped_count = 0;
-	mr->mapped_length = 0;
-	return mr->mapped_extents ? map_list(mr, sg, sges, offset) :
-				    map_pages(mr, sg, sges, offset);
 }
 
 /**
@@ -611,88 +498,6 @@ int roce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	roce_key_unpublish(dev, &mr->key);
 	if (mr->kind != ROCE_MR_FAST)
 		roce_section_wait();
-	free_region(mr);
+	roce_mr_free(mr);
 	return 0;
-}
-
-static int check_registration(const struct roce_registration *registration,
-			      const struct roce_pd *pd)
-{
-	const struct roce_mr *mr = registration->mr;
-
-	if (mr->kind != ROCE_MR_FAST || mr->valid || mr->ibmr.pd != &pd->ibpd ||
-	    !roce_key_has_index(&mr->key, registration->key) ||
-	    !registration->length || registration->length > mr->mapped_length)
-		return -EINVAL;
-	return check_access(registration->access);
-}
-
-static void take_mapped(struct roce_mr *mr)
-{
-	if (mr->mapped_extents) {
-		memcpy(mr->extents, mr->mapped_extents,
-		       (mr->mapped_count + 1) * sizeof(*mr->extents));
-		mr->extent_count = mr->mapped_count;
-	} else {
-		memcpy(mr->blocks, mr->mapped,
-		       mr->mapped_count * sizeof(*mr->blocks));
-		mr->block_shift = ilog2(mr->ibmr.page_size);
-	}
-	mr->first_offset = mr->mapped_offset;
-}
-
-/**
- * roce_mr_register() - execute a REG_MR work request
- * @registration: what it asks for
- * @pd: of the QP
- *
- * IBA volume 1, 10.6 and 11.4.1. The region must be in the Invalid state.
- *
- * Return: 0 or a negative errno.
- */
-int roce_mr_register(const struct roce_registration *registration,
-		     struct roce_pd *pd)
-{
-	struct roce_mr *mr = registration->mr;
-	int err;
-
-	write_lock_bh(&mr->lock);
-	err = check_registration(registration, pd);
-	if (!err) {
-		take_mapped(mr);
-		mr->iova = registration->iova;
-		mr->length = registration->length;
-		mr->access = registration->access;
-		mr->key.value = registration->key;
-		set_valid(mr, true);
-	}
-	write_unlock_bh(&mr->lock);
-	return err;
-}
-
-/**
- * roce_mr_invalidate() - a work request or packet takes a region's key away
- * @mr: found in this section
- * @key: by which it was found
- * @pd: of the QP
- * @by_peer: by a packet: only what a peer could use can it take away
- *
- * IBA volume 1, 10.6. When it returns nobody uses the memory any more.
- *
- * Return: 0, or -EINVAL if the region cannot be invalidated by such a request.
- */
-int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
-		       bool by_peer)
-{
-	int err = -EINVAL;
-
-	write_lock_bh(&mr->lock);
-	if (mr->kind == ROCE_MR_FAST && mr->key.value == key &&
-	    mr->ibmr.pd == &pd->ibpd && !mr->windows &&
-	    (!by_peer || (mr->valid && mr->access & REMOTE_ACCESS))) {
-		set_valid(mr, false);
-		err = 0;
-	}
-	write_unlock_bh(&mr->lock);
-	return err;
 }

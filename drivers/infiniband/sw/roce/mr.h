@@ -7,6 +7,7 @@
 #include "key.h"
 
 struct dma_buf_attachment;
+struct roce_extent;
 struct roce_pd;
 
 enum roce_mr_kind {
@@ -14,17 +15,6 @@ enum roce_mr_kind {
 	ROCE_MR_DMABUF,		/* what a program has of another driver */
 	ROCE_MR_DMA,		/* all of the kernel's memory, by virtual address */
 	ROCE_MR_FAST,		/* pages of the kernel, by work requests */
-};
-
-/**
- * struct roce_extent - a part of a region that is contiguous in the kernel
- * @offset: of its first byte from that of the first extent; it ends where the next one
- *	begins, and behind the last one there is one that only says where
- * @start: where it is
- */
-struct roce_extent {
-	u64 offset;
-	void *start;
 };
 
 /**
@@ -103,20 +93,17 @@ static inline struct roce_mr *roce_mr_of_key(struct roce_key *key)
 }
 
 /**
- * struct roce_registration - what a REG_MR work request asks for
- * @mr: a fast region
- * @key: that it shall have
- * @access: IB_ACCESS_* flags
- * @iova: address of the first byte
- * @length: bytes
+ * roce_mr_set_valid() - let the state of a region's key be Valid, or Invalid
+ * @mr: complete; its lock is held for writing, or nobody can find it yet
+ * @valid: whether its memory may be used from here on
+ *
+ * IBA volume 1, 10.6.3.
  */
-struct roce_registration {
-	struct roce_mr *mr;
-	u32 key;
-	int access;
-	u64 iova;
-	u64 length;
-};
+static inline void roce_mr_set_valid(struct roce_mr *mr, bool valid)
+{
+	/* What it consists of is there before it is looked at without a lock. */
+	smp_store_release(&mr->valid, valid);
+}
 
 struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
@@ -126,15 +113,11 @@ struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
 struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    u64 length, u64 iova, int access,
 			    struct ib_pd *ibpd, struct ib_udata *udata);
-struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
-			    u32 max_sges);
-int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
-		   unsigned int *offset);
 int roce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-int roce_mr_register(const struct roce_registration *registration,
-		     struct roce_pd *pd);
-int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
-		       bool by_peer);
+int roce_mr_check_access(int access);
+struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int access);
+struct ib_mr *roce_mr_publish(struct roce_mr *mr);
+void roce_mr_free(struct roce_mr *mr);
 
 #endif /* ROCE_MR_H */

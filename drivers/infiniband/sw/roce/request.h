@@ -2,7 +2,7 @@
 #ifndef ROCE_REQUEST_H
 #define ROCE_REQUEST_H
 
-#include "mr.h"
+#include "fast_mr.h"
 #include "mw.h"
 #include "qp.h"
 #include "sge.h"

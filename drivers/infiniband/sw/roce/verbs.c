@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "cq.h"
 #include "device.h"
+#include "fast_mr.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -124,11 +125,13 @@ const struct ib_device_ops roce_device_ops = {
 	.post_srq_recv		= roce_post_srq_recv,
 	.query_srq		= roce_query_srq,
 
-	/* mr.c */
+	/* fast_mr.c */
 	.alloc_mr		= roce_alloc_mr,
+	.map_mr_sg		= roce_map_mr_sg,
+
+	/* mr.c */
 	.dereg_mr		= roce_dereg_mr,
 	.get_dma_mr		= roce_get_dma_mr,
-	.map_mr_sg		= roce_map_mr_sg,
 	.reg_user_mr		= roce_compat_reg_user_mr,
 	.reg_user_mr_dmabuf	= roce_compat_reg_dmabuf_mr,
 	.rereg_user_mr		= roce_rereg_mr,
