@@ -426,7 +426,7 @@ static struct roce_mr *registered_region(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
 	registration = registration_of(mr, ALL);
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
 	return mr;
 }
 
@@ -484,7 +484,7 @@ static void a_fast_region_has_the_address_that_is_asked_for(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
 	registration = registration_of(mr, ALL);
 	registration.iova = 0;
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
 	KUNIT_EXPECT_TRUE(test, key_allows(bench->pd, mr->ibmr.rkey, 0,
 					   FAST_LENGTH, 0));
 	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
@@ -496,7 +496,7 @@ static void a_valid_region_is_not_registered_again(struct kunit *test)
 	struct roce_mr *mr = registered_region(test);
 	struct roce_registration registration = registration_of(mr, ALL);
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&registration, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&registration, bench->pd));
 	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
 }
 
@@ -507,16 +507,16 @@ static void an_invalidated_key_is_stale(struct kunit *test)
 	u32 old = mr->ibmr.rkey;
 	struct roce_registration registration;
 
-	KUNIT_ASSERT_EQ(test, roce_mr_invalidate(mr, old, bench->pd, false), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_invalidate(mr, old, bench->pd, false), 0);
 	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
 
 	ib_update_fast_reg_key(&mr->ibmr, ib_inc_rkey(old));
 	registration = registration_of(mr, ALL);
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
 	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
 	KUNIT_EXPECT_FALSE(test, key_allows(bench->pd, old, mr->ibmr.iova, 1, 0));
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			roce_mr_invalidate(mr, old, bench->pd, false));
+			roce_fast_mr_invalidate(mr, old, bench->pd, false));
 	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
 }
 
@@ -551,25 +551,25 @@ static void registrations_that_make_no_sense_are_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
 	good = registration_of(mr, ALL);
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&good, other));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&good, other));
 	bad = good;
 	bad.key ^= BIT(ROCE_KEY_INDEX_SHIFT);
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	bad = good;
 	bad.access = IB_ACCESS_REMOTE_WRITE;
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	bad = good;
 	bad.length = 0;
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	bad.length = 3 * PAGE_SIZE - FAST_OFFSET + 1;
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	bad.length = U64_MAX;
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	bad = good;
 	bad.mr = bench->mr;
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_register(&bad, bench->pd));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_register(&bad, bench->pd));
 	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
-	KUNIT_EXPECT_EQ(test, 0, roce_mr_register(&good, bench->pd));
+	KUNIT_EXPECT_EQ(test, 0, roce_fast_mr_register(&good, bench->pd));
 }
 
 static void no_more_pages_are_mapped_than_there_is_room_for(struct kunit *test)
@@ -600,16 +600,16 @@ static void a_peer_invalidates_only_what_is_open_to_peers(struct kunit *test)
 	u32 key = mr->ibmr.rkey;
 	struct roce_registration registration;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_invalidate(mr, key, bench->pd, true));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_invalidate(mr, key, bench->pd, true));
 	KUNIT_ASSERT_EQ(test, map(test, mr), 3);
 	registration = registration_of(mr, IB_ACCESS_LOCAL_WRITE);
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
-	KUNIT_EXPECT_EQ(test, -EINVAL, roce_mr_invalidate(mr, key, bench->pd, true));
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_fast_mr_invalidate(mr, key, bench->pd, true));
 
-	KUNIT_ASSERT_EQ(test, roce_mr_invalidate(mr, key, bench->pd, false), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_invalidate(mr, key, bench->pd, false), 0);
 	registration.access = IB_ACCESS_REMOTE_READ;
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
-	KUNIT_EXPECT_EQ(test, 0, roce_mr_invalidate(mr, key, bench->pd, true));
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_EQ(test, 0, roce_fast_mr_invalidate(mr, key, bench->pd, true));
 	KUNIT_EXPECT_FALSE(test, fast_allows(test, mr));
 }
 
@@ -618,8 +618,8 @@ static void only_fast_regions_are_invalidated(struct kunit *test)
 	struct bench *bench = test->priv;
 
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			roce_mr_invalidate(bench->mr, bench->mr->ibmr.rkey,
-					   bench->pd, false));
+			roce_fast_mr_invalidate(bench->mr, bench->mr->ibmr.rkey,
+						bench->pd, false));
 	KUNIT_EXPECT_TRUE(test, allowed(bench, IOVA, 1, 0));
 }
 
@@ -686,7 +686,7 @@ static struct roce_mr *registered_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->ibmr.iova, sg_dma_address(&sg[0]));
 	KUNIT_EXPECT_EQ(test, mr->ibmr.length, GAPS_LENGTH);
 	registration = registration_of(mr, ALL);
-	KUNIT_ASSERT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_ASSERT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
 	return mr;
 }
 
@@ -784,7 +784,7 @@ static void as_many_pages_as_the_device_says_are_registered(struct kunit *test)
 			roce_map_mr_sg(ibmr, sg, ROCE_MAX_FAST_PAGES, NULL));
 	kvfree(sg);
 	registration = registration_of(to_roce_mr(ibmr), ALL);
-	KUNIT_EXPECT_EQ(test, roce_mr_register(&registration, bench->pd), 0);
+	KUNIT_EXPECT_EQ(test, roce_fast_mr_register(&registration, bench->pd), 0);
 	KUNIT_EXPECT_TRUE(test, key_allows(bench->pd, ibmr->rkey,
 					   ibmr->iova + ibmr->length - 1, 1, 0));
 }

@@ -166,7 +166,7 @@ static void take_mapped(struct roce_mr *mr)
 }
 
 /**
- * roce_mr_register() - execute a REG_MR work request
+ * roce_fast_mr_register() - execute a REG_MR work request
  * @registration: what it asks for
  * @pd: of the QP
  *
@@ -174,8 +174,8 @@ static void take_mapped(struct roce_mr *mr)
  *
  * Return: 0 or a negative errno.
  */
-int roce_mr_register(const struct roce_registration *registration,
-		     struct roce_pd *pd)
+int roce_fast_mr_register(const struct roce_registration *registration,
+			  struct roce_pd *pd)
 {
 	struct roce_mr *mr = registration->mr;
 	int err;
@@ -195,7 +195,7 @@ int roce_mr_register(const struct roce_registration *registration,
 }
 
 /**
- * roce_mr_invalidate() - a work request or packet takes a region's key away
+ * roce_fast_mr_invalidate() - a work request or packet takes a region's key away
  * @mr: found in this section
  * @key: by which it was found
  * @pd: of the QP
@@ -205,8 +205,8 @@ int roce_mr_register(const struct roce_registration *registration,
  *
  * Return: 0, or -EINVAL if the region cannot be invalidated by such a request.
  */
-int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
-		       bool by_peer)
+int roce_fast_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
+			    bool by_peer)
 {
 	int err = -EINVAL;
 

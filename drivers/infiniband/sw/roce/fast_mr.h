@@ -28,9 +28,9 @@ struct ib_mr *roce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
 		   unsigned int *offset);
 
-int roce_mr_register(const struct roce_registration *registration,
-		     struct roce_pd *pd);
-int roce_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
-		       bool by_peer);
+int roce_fast_mr_register(const struct roce_registration *registration,
+			  struct roce_pd *pd);
+int roce_fast_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
+			    bool by_peer);
 
 #endif /* ROCE_FAST_MR_H */

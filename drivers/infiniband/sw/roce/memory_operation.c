@@ -30,8 +30,8 @@ int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer)
 		return -EINVAL;
 	if (key->is_window)
 		return roce_mw_invalidate(roce_mw_of_key(key), rkey, qp);
-	return roce_mr_invalidate(roce_mr_of_key(key), rkey, roce_qp_pd(qp),
-				  by_peer);
+	return roce_fast_mr_invalidate(roce_mr_of_key(key), rkey, roce_qp_pd(qp),
+				       by_peer);
 }
 
 /**
@@ -53,7 +53,7 @@ enum ib_wc_status roce_request_execute(struct roce_qp *qp,
 		err = roce_invalidate(qp, request->invalidate, false);
 		break;
 	case IB_WR_REG_MR:
-		err = roce_mr_register(&request->registration, roce_qp_pd(qp));
+		err = roce_fast_mr_register(&request->registration, roce_qp_pd(qp));
 		break;
 	case IB_WR_BIND_MW:
 		err = roce_mw_bind(&request->binding, qp);
