@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: what all kinds have in common, and those of programs, which are pinned
- * pages or a dma-buf. Fast regions are in fast_mr.c. How the memory is got at is told in
- * access.c.
+ * Memory regions: what all kinds have in common, and those of programs, over what
+ * user_memory.c gets for them. Fast regions are in fast_mr.c. How the memory is got at
+ * is told in access.c.
  */
 #include <rdma/ib_umem.h>
 
 #include "compat.h"
 #include "device.h"
-#include "dmabuf.h"
-#include "extent.h"
 #include "key.h"
 #include "mr.h"
 #include "roce.h"
 #include "section.h"
+#include "user_memory.h"
 
 /*
  * What a region can be registered with. What the IBA calls optional may be
@@ -78,27 +77,9 @@ struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int acce
 	return mr;
 }
 
-/*
- * What a program's region consists of, pinned pages or a dma-buf; see struct
- * roce_mr. Nothing in it is nothing to be released.
- */
-struct user_memory {
-	enum roce_mr_kind kind;
-	u64 iova;
-	u64 length;
-	int access;
-	u64 first_offset;
-	struct ib_umem *umem;
-	struct page **pages;
-	struct roce_extent *extents;
-	u32 extent_count;
-	struct dma_buf_attachment *dmabuf;
-	void *contiguous;
-};
-
-static struct user_memory memory_of(const struct roce_mr *mr)
+static struct roce_user_memory memory_of(const struct roce_mr *mr)
 {
-	struct user_memory memory = {
+	struct roce_user_memory memory = {
 		.umem = mr->umem, .dmabuf = mr->dmabuf,
 		.extents = mr->extents, .extent_count = mr->extent_count,
 	};
@@ -110,7 +91,7 @@ static struct user_memory memory_of(const struct roce_mr *mr)
 	return memory;
 }
 
-static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
+static void set_memory(struct roce_mr *mr, const struct roce_user_memory *memory)
 {
 	mr->kind = memory->kind;
 	mr->iova = memory->iova;
@@ -129,16 +110,6 @@ static void set_memory(struct roce_mr *mr, const struct user_memory *memory)
 		mr->pages = memory->pages;
 }
 
-static void release_memory(const struct user_memory *memory)
-{
-	kvfree(memory->pages);
-	kvfree(memory->extents);
-	if (memory->umem)
-		ib_umem_release(memory->umem);
-	if (memory->dmabuf)
-		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
-}
-
 /**
  * roce_mr_free() - free a region, and the memory that it has
  * @mr: made by roce_mr_new(), in no table
@@ -149,7 +120,7 @@ static void release_memory(const struct user_memory *memory)
 void roce_mr_free(struct roce_mr *mr)
 {
 	struct roce_device *dev = to_roce_device(mr->ibmr.device);
-	struct user_memory memory;
+	struct roce_user_memory memory;
 
 	if (mr->kind == ROCE_MR_FAST) {
 		kvfree(mr->blocks);
@@ -158,7 +129,7 @@ void roce_mr_free(struct roce_mr *mr)
 		kvfree(mr->mapped_extents);
 	} else {
 		memory = memory_of(mr);
-		release_memory(&memory);
+		roce_user_memory_release(&memory);
 	}
 	kfree_rcu(mr, rcu);
 	roce_object_put(&dev->objects.mr);
@@ -213,117 +184,14 @@ struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 	return roce_mr_publish(mr);
 }
 
-static int check_range(struct user_memory *memory)
-{
-	u64 end;
-
-	if (memory->access & IB_ZERO_BASED)
-		memory->iova = 0;
-	if (!memory->length || memory->length > ROCE_MAX_MR_SIZE ||
-	    check_add_overflow(memory->iova, memory->length, &end))
-		return -EINVAL;
-	return 0;
-}
-
-/*
- * Whether extents take less than half of what pages take, or the search for one costs
- * more than it is worth. The pages of high memory have no address to stay.
- */
-static bool is_mostly_contiguous(struct ib_umem *umem)
-{
-	return !IS_ENABLED(CONFIG_HIGHMEM) &&
-	       umem->sgt_append.sgt.orig_nents <= ib_umem_num_pages(umem) / 4;
-}
-
-static int make_extents(struct ib_umem *umem, struct user_memory *memory)
-{
-	struct sg_table *table = &umem->sgt_append.sgt;
-	struct scatterlist *sg;
-	int i;
-
-	memory->extents = kvcalloc(table->orig_nents + 1,
-				   sizeof(*memory->extents),
-				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!memory->extents)
-		return -ENOMEM;
-	for_each_sgtable_sg(table, sg, i)
-		roce_extent_add(memory->extents, &memory->extent_count,
-				sg_virt(sg), sg->length);
-	return 0;
-}
-
-static int list_pages(struct ib_umem *umem, struct user_memory *memory)
-{
-	struct sg_page_iter iter;
-	size_t i = 0;
-
-	memory->pages = kvmalloc_array(ib_umem_num_pages(umem),
-				       sizeof(*memory->pages),
-				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!memory->pages)
-		return -ENOMEM;
-	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
-		memory->pages[i++] = sg_page_iter_page(&iter);
-	return 0;
-}
-
-/* @start is the address in the program that calls. */
-static int pin_pages(struct ib_device *ibdev, u64 start,
-		     struct user_memory *memory)
-{
-	struct ib_umem *umem;
-	int err;
-
-	err = check_range(memory);
-	if (err)
-		return err;
-
-	umem = ib_umem_get(ibdev, start, memory->length, memory->access);
-	if (IS_ERR(umem))
-		return PTR_ERR(umem);
-
-	err = is_mostly_contiguous(umem) ? make_extents(umem, memory) :
-					   list_pages(umem, memory);
-	if (err) {
-		ib_umem_release(umem);
-		return err;
-	}
-	memory->kind = ROCE_MR_USER;
-	memory->umem = umem;
-	memory->first_offset = ib_umem_offset(umem);
-	return 0;
-}
-
-static int map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
-		      struct user_memory *memory)
-{
-	void *contiguous;
-	u64 end;
-	int err;
-
-	err = check_range(memory);
-	if (err)
-		return err;
-	if (check_add_overflow(offset, memory->length, &end))
-		return -EINVAL;
-
-	memory->dmabuf = roce_dmabuf_map(&ibdev->dev, fd, end, &contiguous);
-	if (IS_ERR(memory->dmabuf))
-		return PTR_ERR(memory->dmabuf);
-	memory->kind = ROCE_MR_DMABUF;
-	memory->contiguous = contiguous;
-	memory->first_offset = offset;
-	return 0;
-}
-
 /* Takes @memory over, also if it fails. */
 static struct ib_mr *new_user_region(struct ib_pd *ibpd,
-				     const struct user_memory *memory)
+				     const struct roce_user_memory *memory)
 {
 	struct roce_mr *mr = roce_mr_new(ibpd, memory->kind, memory->access);
 
 	if (IS_ERR(mr)) {
-		release_memory(memory);
+		roce_user_memory_release(memory);
 		return ERR_CAST(mr);
 	}
 	set_memory(mr, memory);
@@ -344,13 +212,13 @@ static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 			  int access)
 {
-	struct user_memory memory = {
+	struct roce_user_memory memory = {
 		.iova = iova, .length = length, .access = access,
 	};
 	int err;
 
 	err = roce_mr_check_access(access) ?:
-	      pin_pages(ibpd->device, start, &memory);
+	      roce_user_memory_pin(ibpd->device, start, &memory);
 	if (err)
 		return ERR_PTR(err);
 	return new_user_region(ibpd, &memory);
@@ -370,13 +238,13 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
 				 u64 iova, int fd, int access)
 {
-	struct user_memory memory = {
+	struct roce_user_memory memory = {
 		.iova = iova, .length = length, .access = access,
 	};
 	int err;
 
 	err = roce_mr_check_access(access) ?:
-	      map_dmabuf(ibpd->device, fd, offset, &memory);
+	      roce_user_memory_map_dmabuf(ibpd->device, fd, offset, &memory);
 	if (err)
 		return ERR_PTR(err);
 	return new_user_region(ibpd, &memory);
@@ -426,7 +294,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct roce_mr *mr = to_roce_mr(ibmr);
-	struct user_memory memory = {}, old = {};
+	struct roce_user_memory memory = {}, old = {};
 	int err;
 
 	if (!(flags & IB_MR_REREG_ACCESS))
@@ -450,14 +318,14 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 		memory.iova = iova;
 		memory.length = length;
 		memory.access = access;
-		err = pin_pages(ibmr->device, start, &memory);
+		err = roce_user_memory_pin(ibmr->device, start, &memory);
 		if (err)
 			return ERR_PTR(err);
 	}
 
 	err = invalidate_unbound(mr);
 	if (err) {
-		release_memory(&memory);
+		roce_user_memory_release(&memory);
 		return ERR_PTR(err);
 	}
 	roce_section_wait();
@@ -473,7 +341,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	mr->access = access;
 	roce_mr_set_valid(mr, true);
 	write_unlock_bh(&mr->lock);
-	release_memory(&old);
+	roce_user_memory_release(&old);
 	return NULL;
 }
 

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The memory of a program's region: its pages are pinned and listed, or a dma-buf is
+ * mapped.
+ */
+#include <rdma/ib_umem.h>
+
+#include "compat.h"
+#include "dmabuf.h"
+#include "extent.h"
+#include "roce.h"
+#include "user_memory.h"
+
+static int check_range(struct roce_user_memory *memory)
+{
+	u64 end;
+
+	if (memory->access & IB_ZERO_BASED)
+		memory->iova = 0;
+	if (!memory->length || memory->length > ROCE_MAX_MR_SIZE ||
+	    check_add_overflow(memory->iova, memory->length, &end))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * Whether extents take less than half of what pages take, or the search for one costs
+ * more than it is worth. The pages of high memory have no address to stay.
+ */
+static bool is_mostly_contiguous(struct ib_umem *umem)
+{
+	return !IS_ENABLED(CONFIG_HIGHMEM) &&
+	       umem->sgt_append.sgt.orig_nents <= ib_umem_num_pages(umem) / 4;
+}
+
+static int make_extents(struct ib_umem *umem, struct roce_user_memory *memory)
+{
+	struct sg_table *table = &umem->sgt_append.sgt;
+	struct scatterlist *sg;
+	int i;
+
+	memory->extents = kvcalloc(table->orig_nents + 1,
+				   sizeof(*memory->extents),
+				   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!memory->extents)
+		return -ENOMEM;
+	for_each_sgtable_sg(table, sg, i)
+		roce_extent_add(memory->extents, &memory->extent_count,
+				sg_virt(sg), sg->length);
+	return 0;
+}
+
+static int list_pages(struct ib_umem *umem, struct roce_user_memory *memory)
+{
+	struct sg_page_iter iter;
+	size_t i = 0;
+
+	memory->pages = kvmalloc_array(ib_umem_num_pages(umem),
+				       sizeof(*memory->pages),
+				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!memory->pages)
+		return -ENOMEM;
+	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0)
+		memory->pages[i++] = sg_page_iter_page(&iter);
+	return 0;
+}
+
+/**
+ * roce_user_memory_pin() - pin and list the pages of the program that calls
+ * @ibdev: the device that will use them
+ * @start: address in the program
+ * @memory: with iova, length and access, and else zeroed; the rest is set, and iova if
+ *	access has IB_ZERO_BASED
+ *
+ * Process context.
+ *
+ * Return: 0, -EINVAL if the range cannot be, -ENOMEM, or what pinning says. After an
+ * error there is nothing to be released.
+ */
+int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
+			 struct roce_user_memory *memory)
+{
+	struct ib_umem *umem;
+	int err;
+
+	err = check_range(memory);
+	if (err)
+		return err;
+
+	umem = ib_umem_get(ibdev, start, memory->length, memory->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+
+	err = is_mostly_contiguous(umem) ? make_extents(umem, memory) :
+					   list_pages(umem, memory);
+	if (err) {
+		ib_umem_release(umem);
+		return err;
+	}
+	memory->kind = ROCE_MR_USER;
+	memory->umem = umem;
+	memory->first_offset = ib_umem_offset(umem);
+	return 0;
+}
+
+/**
+ * roce_user_memory_map_dmabuf() - map what a program has of another driver
+ * @ibdev: the device that will use it
+ * @fd: of the dma-buf, in the process that calls
+ * @offset: of the first byte in the buffer
+ * @memory: as roce_user_memory_pin() takes and sets it
+ *
+ * Process context.
+ *
+ * Return: 0, -EINVAL if the range cannot be, or the error of roce_dmabuf_map(). After
+ * an error there is nothing to be released.
+ */
+int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
+				struct roce_user_memory *memory)
+{
+	void *contiguous;
+	u64 end;
+	int err;
+
+	err = check_range(memory);
+	if (err)
+		return err;
+	if (check_add_overflow(offset, memory->length, &end))
+		return -EINVAL;
+
+	memory->dmabuf = roce_dmabuf_map(&ibdev->dev, fd, end, &contiguous);
+	if (IS_ERR(memory->dmabuf))
+		return PTR_ERR(memory->dmabuf);
+	memory->kind = ROCE_MR_DMABUF;
+	memory->contiguous = contiguous;
+	memory->first_offset = offset;
+	return 0;
+}
+
+/**
+ * roce_user_memory_release() - unpin or unmap it, and forget where it is
+ * @memory: pinned or mapped, or zeroed
+ *
+ * Process context. Nobody uses it any more.
+ */
+void roce_user_memory_release(const struct roce_user_memory *memory)
+{
+	kvfree(memory->pages);
+	kvfree(memory->extents);
+	if (memory->umem)
+		ib_umem_release(memory->umem);
+	if (memory->dmabuf)
+		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
+}
