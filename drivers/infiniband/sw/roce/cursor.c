@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The cursor of a requester: which packets are next, whether they must wait, and how
+ * they get into a train.
+ *
+ * Packets are numbered when their work request is fetched, so sending is a
+ * walk of a cursor (psn, and the request that it lies in) over numbered
+ * packets:
+ *
+ *	unacked_psn           psn            limit_psn        next_psn
+ *	   | sent, not acked   | sent before   | fetched, never  |
+ *	   |                   | going back    | sent            |
+ *
+ * Loss moves the cursor back to unacked_psn, and everything behind it is sent
+ * again, see retransmit.c. The distance from unacked_psn to the cursor is bounded
+ * by a window.
+ *
+ * A READ takes as many PSNs as its response has packets. A long one is asked
+ * for in pieces of at most a window, so that the responder never has more to
+ * send than what this side is ready to see in flight. What was asked for in one
+ * piece is asked for in one piece again, or its rest is: a responder knows a
+ * duplicate by its lying within a request that it has executed.
+ */
+#include "congestion.h"
+#include "counters.h"
+#include "cursor.h"
+#include "packet.h"
+#include "qp.h"
+#include "request.h"
+#include "request_packet.h"
+#include "requester.h"
+#include "roce_psn.h"
+#include "scoreboard.h"
+#include "train.h"
+
+/* What may be ahead of the oldest packet that is missing */
+#define EARLY_WINDOWS		4u
+#define MAX_EARLY_BYTES		SZ_16M
+#define MAX_EARLY_PACKETS	8192u
+
+/* Acknowledgments that are asked for in a near window, at least */
+#define ACK_REQUESTS		4
+
+/*
+ * Requests that may wait to be completed when a local operation is executed: one
+ * acknowledgment completes them all. Others are bounded by the window.
+ */
+#define MAX_UNCOMPLETED		512
+
+static u32 packet_index(const struct roce_requester *requester,
+			const struct roce_request *request)
+{
+	return roce_psn_add(requester->psn, -request->first_psn);
+}
+
+/**
+ * roce_cursor_request() - the request that the cursor is in
+ * @qp: its requester is owned by the caller, who is in a section
+ *
+ * It is fetched, and numbered, if nobody has looked at it before.
+ *
+ * Return: the request, NULL if everything was sent, or the queue drains.
+ */
+struct roce_request *roce_cursor_request(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->current_request != requester->fetched)
+		return roce_request(requester, requester->current_request);
+	/* A queue that drains starts nothing new. */
+	if (READ_ONCE(qp->state) != IB_QPS_RTS)
+		return NULL;
+	return roce_request_fetch(qp);
+}
+
+/* Packets that may be in the network: not those that wait behind a gap (RFC 6675, pipe) */
+static u32 under_way(const struct roce_requester *requester)
+{
+	u32 packets = roce_in_flight(requester);
+	u32 early = requester->board ? roce_scoreboard_early(requester->board) : 0;
+
+	return packets - min(packets, early);
+}
+
+/*
+ * How many packets the window has room for. The peer keeps what waits behind a gap, in
+ * memory that is bounded.
+ */
+static u32 window_room(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 used = under_way(requester), ahead = roce_in_flight(requester);
+	u32 most = min3(EARLY_WINDOWS * requester->window, MAX_EARLY_PACKETS,
+			MAX_EARLY_BYTES / (u32)qp->mtu);
+
+	if (used >= requester->window || ahead >= most)
+		return 0;
+	return min(requester->window - used, most - ahead);
+}
+
+/* How many responses of the READ at the cursor to ask for now, 0 for none */
+static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 room = window_room(qp), packets;
+
+	if (roce_cursor_sent_before(requester)) {
+		packets = roce_psn_add(roce_asked_together(requester,
+							   requester->psn),
+				       -requester->psn);
+		return roce_in_flight(requester) && packets > room ? 0 : packets;
+	}
+	packets = min(request->packets - packet_index(requester, request),
+		      requester->window);
+	/* Rather wait than ask for crumbs. */
+	return room < min(packets, requester->window / 4) ? 0 :
+	       min(packets, room);
+}
+
+/* How many PSNs the packet at the cursor takes, 0 if it must wait */
+static u32 psns_to_take(struct roce_qp *qp, const struct roce_request *request)
+{
+	return roce_request_is_read(request) ? responses_to_ask_for(qp, request) : 1;
+}
+
+static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
+			u32 packets)
+{
+	struct roce_requester *requester = &qp->requester;
+	bool asks = roce_request_has_response(request) &&
+		    !roce_cursor_sent_before(requester);
+
+	/* After a wait the answer is not late yet, unless the netdev stalls us. */
+	if (!roce_in_flight(requester) && !requester->stalls)
+		roce_retransmit_expect_progress(qp);
+	requester->psn = roce_psn_add(requester->psn, packets);
+	if (asks)
+		*roce_asked_end(requester, requester->asked++) = requester->psn;
+	if (packet_index(requester, request) == request->packets)
+		requester->current_request++;
+	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
+		requester->limit_psn = requester->psn;
+}
+
+static bool has_arrived(const struct roce_requester *requester, u32 psn)
+{
+	return requester->board && requester->board->gaps &&
+	       roce_scoreboard_has(requester->board, psn);
+}
+
+/**
+ * roce_cursor_skip_what_has_arrived() - do not send again what the peer has got
+ * @qp: its requester is owned by the caller, who is in a section
+ *
+ * After going back. Stops before local operations.
+ */
+void roce_cursor_skip_what_has_arrived(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	while (roce_cursor_sent_before(requester) &&
+	       has_arrived(requester, requester->psn)) {
+		const struct roce_request *request = roce_cursor_request(qp);
+		u32 psn = requester->psn;
+
+		if (roce_request_is_local(request))
+			return;
+		move_cursor(qp, request, !roce_request_is_read(request) ? 1 :
+			    roce_psn_add(roce_asked_together(requester, psn), -psn));
+	}
+}
+
+/* Fewer packets if they have to wait: the acknowledgment must not be late. */
+static u32 ack_request_interval(const struct roce_qp *qp)
+{
+	u32 packets = min(qp->requester.window, ROCE_NEAR_WINDOW) / ACK_REQUESTS;
+
+	if (!roce_flow_is_limited(&qp->flow) &&
+	    !qp->requester.engine.turn.waited)
+		return packets;
+	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
+}
+
+/* How many that need not ask for an acknowledgment may be sent before one that does */
+static u32 packets_until_ack_request(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 since_request = roce_psn_add(requester->psn,
+					 -requester->ack_request_psn);
+	u32 interval = ack_request_interval(qp);
+
+	return interval > since_request ? interval - since_request : 0;
+}
+
+/**
+ * roce_cursor_window_is_open() - whether a packet may be sent, as far as the window goes
+ * @qp: its requester is owned by the caller; one that is not reliable has no window
+ */
+bool roce_cursor_window_is_open(const struct roce_qp *qp)
+{
+	return !roce_qp_is_reliable(qp) || window_room(qp);
+}
+
+/**
+ * roce_cursor_must_wait() - whether a request waits for others, or for room
+ * @qp: its requester is owned by the caller
+ * @request: at the cursor
+ *
+ * For READs and atomics: a fence waits for all of them, and there are only so
+ * many at a time. A local invalidate with a fence waits for everything
+ * (IBA volume 1, 10.8.3.3). What was sent before has waited then. A READ waits for room
+ * in the window, each time.
+ */
+bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!psns_to_take(qp, request))
+		return true;
+	if (roce_cursor_sent_before(requester))
+		return false;
+	if (roce_request_is_local(request) &&
+	    requester->current_request - requester->completed >= MAX_UNCOMPLETED)
+		return true;
+	if (request->flags & IB_SEND_FENCE &&
+	    packet_index(requester, request) == 0 &&
+	    (requester->asked ||
+	     (request->opcode == IB_WR_LOCAL_INV &&
+	      requester->completed != requester->current_request)))
+		return true;
+	return roce_request_has_response(request) &&
+	       requester->asked >= qp->attr.max_rd_atomic;
+}
+
+/* READs do not count against the rate, and so travel with their kind only. */
+static bool can_share_train(const struct roce_request *request, bool reads)
+{
+	return request->status == IB_WC_SUCCESS &&
+	       roce_request_is_read(request) == reads &&
+	       !roce_request_is_local(request);
+}
+
+/* How many packets from the one at the cursor on differ in nothing but the PSN */
+static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_request *request,
+				const struct roce_packet *packet,
+				const struct roce_train *train)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 index = packet_index(requester, request), count;
+
+	if (index == 0 || index + 1 >= request->packets || packet->ack_request ||
+	    roce_request_is_read(request))
+		return 1;
+	count = min(request->packets - 1 - index,
+		    roce_train_capacity(train, roce_packet_size(packet)));
+	if (!roce_qp_is_reliable(qp))
+		return count;
+	/* Some of them may have arrived. */
+	if (roce_cursor_sent_before(requester) && requester->board &&
+	    requester->board->gaps)
+		return 1;
+	count = min(count, window_room(qp));
+	return min(count, packets_until_ack_request(qp));
+}
+
+/**
+ * roce_cursor_fill_train() - fill a train from the cursor on
+ * @qp: its requester is owned by the caller, who is in a section; there is a request at
+ *	the cursor
+ * @train: empty
+ *
+ * With requests of READs or with other ones, as the first one is. The packets may be of
+ * one message, or of several short ones. The cursor moves behind them. The status of a
+ * request says if its memory cannot be read.
+ *
+ * Return: 0, or a negative errno if the train is empty because of it.
+ */
+int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct roce_request *request = roce_cursor_request(qp);
+	bool reads = roce_request_is_read(request);
+
+	while (roce_cursor_window_is_open(qp) && (request = roce_cursor_request(qp)) &&
+	       !has_arrived(requester, requester->psn) &&
+	       can_share_train(request, reads) && !roce_cursor_must_wait(qp, request)) {
+		u32 psns = psns_to_take(qp, request);
+		u32 before = train->packets, count, added;
+		struct roce_packet packet;
+		int err;
+
+		roce_request_describe(qp, request, requester->psn, psns, &packet);
+		if (!packet.ack_request && roce_qp_is_reliable(qp) &&
+		    !packets_until_ack_request(qp))
+			roce_request_ask_for_ack(qp, &packet);
+		if (!roce_train_fits(train, roce_packet_size(&packet)))
+			return 0;
+		count = count_requests_alike(qp, request, &packet, train);
+		err = roce_request_add_packets(qp, request, &packet, count, train);
+		if (err && err != -ENOMEM)
+			request->status = IB_WC_LOC_PROT_ERR;
+		/* Before an error some may be complete. */
+		added = train->packets - before;
+		if (added && packet.ack_request)
+			requester->ack_request_psn = packet.psn;
+		if (added)
+			move_cursor(qp, request, reads ? psns : added);
+		if (err)
+			return train->packets ? 0 : err;
+		/* The next datagram has a destination of its own. */
+		if (roce_qp_is_datagram(qp))
+			return 0;
+	}
+	return 0;
+}
+
+/**
+ * roce_cursor_here() - remember where the cursor is
+ * @requester: owned by the caller
+ */
+struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester)
+{
+	return (struct roce_cursor_place) {
+		.psn = requester->psn,
+		.request_number = requester->current_request,
+		.limit_psn = requester->limit_psn,
+	};
+}
+
+/* The PSN of the packet behind that of @psn, in a train that begins at @place */
+static u32 psn_behind(struct roce_requester *requester,
+		      const struct roce_cursor_place *place, u32 psn)
+{
+	if (roce_request_is_read(roce_request(requester, place->request_number)))
+		return roce_asked_together(requester, psn);
+	return roce_psn_add(psn, 1);
+}
+
+/**
+ * roce_cursor_return_to() - as if no more of a train had been sent
+ * @requester: owned by the caller
+ * @place: where the train began
+ * @packets: of the train, behind which the cursor is then
+ */
+void roce_cursor_return_to(struct roce_requester *requester,
+			   const struct roce_cursor_place *place, u32 packets)
+{
+	u32 number = place->request_number;
+
+	requester->psn = place->psn;
+	while (packets--)
+		requester->psn = psn_behind(requester, place, requester->psn);
+	while (number != requester->fetched &&
+	       packet_index(requester, roce_request(requester, number)) >=
+	       roce_request(requester, number)->packets)
+		number++;
+	requester->current_request = number;
+	requester->limit_psn = place->limit_psn;
+	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
+		requester->limit_psn = requester->psn;
+	while (requester->asked &&
+	       roce_psn_diff(*roce_asked_end(requester, requester->asked - 1),
+			     requester->limit_psn) > 0)
+		requester->asked--;
+}
+
+/**
+ * roce_cursor_count_retransmitted() - count what of a train was sent before
+ * @qp: its requester is owned by the caller
+ * @place: where the train began
+ * @packets: of the train that were sent
+ */
+void roce_cursor_count_retransmitted(struct roce_qp *qp,
+				     const struct roce_cursor_place *place, u32 packets)
+{
+	u32 again = 0, psn = place->psn;
+
+	while (again < packets && roce_psn_diff(place->limit_psn, psn) > 0) {
+		psn = psn_behind(&qp->requester, place, psn);
+		again++;
+	}
+	if (again)
+		roce_count_add(qp, retransmitted_packets, again);
+}

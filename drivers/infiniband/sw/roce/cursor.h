@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_CURSOR_H
+#define ROCE_CURSOR_H
+
+#include "requester.h"
+
+struct roce_qp;
+struct roce_request;
+struct roce_train;
+
+/**
+ * struct roce_cursor_place - where the cursor is, and how far it ever was
+ * @psn: of the packet that is sent next
+ * @request_number: the request that it belongs to
+ * @limit_psn: one past the highest PSN ever sent
+ */
+struct roce_cursor_place {
+	u32 psn;
+	u32 request_number;
+	u32 limit_psn;
+};
+
+/**
+ * roce_cursor_sent_before() - whether what is at the cursor was: this is after going back
+ * @requester: owned by the caller
+ */
+static inline bool roce_cursor_sent_before(const struct roce_requester *requester)
+{
+	return requester->psn != requester->limit_psn;
+}
+
+struct roce_request *roce_cursor_request(struct roce_qp *qp);
+void roce_cursor_skip_what_has_arrived(struct roce_qp *qp);
+bool roce_cursor_window_is_open(const struct roce_qp *qp);
+bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *request);
+int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train);
+struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester);
+void roce_cursor_return_to(struct roce_requester *requester,
+			   const struct roce_cursor_place *place, u32 packets);
+void roce_cursor_count_retransmitted(struct roce_qp *qp,
+				     const struct roce_cursor_place *place, u32 packets);
+
+#endif /* ROCE_CURSOR_H */
