@@ -3,7 +3,6 @@
  * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
  * RC, 9.8.2 for UC, 9.8.3 for datagrams). Which packets are next is told in cursor.c.
  */
-#include "compat.h"
 #include "congestion.h"
 #include "counters.h"
 #include "cursor.h"
@@ -18,61 +17,8 @@
 #include "train.h"
 #include "xmit.h"
 
-/*
- * Work that keeps a peer busy while a short message waits for others, in bytes. A
- * packet is as much as some of them, besides its payload.
- */
-#define ENOUGH_IN_FLIGHT	SZ_16K
-#define PACKET_COST		SZ_1K
-
-/* A round trip through a data centre; a longer one is not to be lengthened by much. */
-#define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
-
 /* Requests that are flushed at a time */
 #define FLUSH_BUDGET		64
-
-/*
- * A short message costs a fraction in a train with others of its kind. So while the
- * peer has enough messages like this one to work on, it waits until a train is full.
- * (For TCP this is called autocorking.) Not while READs are under way, since their
- * PSNs do not tell how much that is, and not a READ: its response is most of the work.
- */
-static bool wants_company(const struct roce_qp *qp,
-			  const struct roce_request *request)
-{
-	const struct roce_requester *requester = &qp->requester;
-	u32 length = min(request->length, qp->mtu);
-	u32 waiting, train;
-
-	if (!roce_qp_is_reliable(qp) || roce_request_is_read(request) ||
-	    request->packets > 1 || roce_cursor_sent_before(requester) ||
-	    requester->asked ||
-	    roce_in_flight(requester) * (PACKET_COST + length) < ENOUGH_IN_FLIGHT)
-		return false;
-	waiting = requester->fetched - requester->current_request +
-		  roce_requests_waiting(qp);
-	train = min_t(u32, ROCE_TRAIN_MAX_PACKETS,
-		      ROCE_TRAIN_MAX_BYTES / max(length, 1u));
-	return waiting < train;
-}
-
-/*
- * An acknowledgment makes the requester look again. Where the peer is far away, that
- * would halve what a queue of some ten messages moves, and so there is a timer.
- */
-static bool waits_for_company(struct roce_qp *qp,
-			      const struct roce_request *request)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	if (!wants_company(qp, request))
-		return false;
-	if (requester->company_awaited)
-		return hrtimer_is_queued(&requester->wait_timer);
-	requester->company_awaited = true;
-	hrtimer_start(&requester->wait_timer, MAX_WAIT_FOR_COMPANY, ROCE_WAIT_MODE);
-	return true;
-}
 
 static struct roce_av *request_av(struct roce_qp *qp,
 				  const struct roce_request *request)
@@ -319,7 +265,7 @@ static bool send_next(struct roce_qp *qp)
 		return false;
 	if (roce_request_is_local(request))
 		return execute_local(qp, request);
-	if (waits_for_company(qp, request))
+	if (roce_requester_waits_for_company(qp, request))
 		return false;
 	return send_messages(qp, request);
 }
@@ -379,15 +325,6 @@ static const struct roce_engine_ops requester_ops = {
 	.advance = advance_requester,
 };
 
-static enum hrtimer_restart requester_wait_is_over(struct hrtimer *timer)
-{
-	struct roce_requester *requester =
-		container_of(timer, struct roce_requester, wait_timer);
-
-	roce_engine_run(&requester->engine);
-	return HRTIMER_NORESTART;
-}
-
 /**
  * roce_requester_init() - set up what lives as long as the QP
  * @qp: new
@@ -399,8 +336,7 @@ void roce_requester_init(struct roce_qp *qp)
 	roce_engine_init(&requester->engine, &requester_ops);
 	roce_reorder_init(&requester->reorder, &requester->engine);
 	spin_lock_init(&requester->post_lock);
-	hrtimer_setup(&requester->wait_timer, requester_wait_is_over, CLOCK_MONOTONIC,
-		      ROCE_WAIT_MODE);
+	roce_requester_wait_init(requester);
 	roce_retransmit_init(qp);
 	roce_probe_init(qp);
 }
@@ -493,7 +429,6 @@ void roce_requester_stop(struct roce_qp *qp)
 
 	roce_retransmit_stop(qp);
 	roce_probe_stop(qp);
-	hrtimer_cancel(&requester->wait_timer);
-	requester->wait_end = 0;
+	roce_requester_wait_stop(requester);
 	roce_reorder_stop(&requester->reorder, qp);
 }

@@ -14,6 +14,7 @@
 
 struct roce_key;
 struct roce_qp;
+struct roce_request;
 struct roce_scoreboard;
 
 /* Packets in flight that keep a peer busy which is not far away */
@@ -192,6 +193,10 @@ void roce_requester_stop(struct roce_qp *qp);
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
 void roce_requester_stall(struct roce_qp *qp, int err);
 void roce_requester_wait_for_turn(struct roce_qp *qp, u64 nanoseconds);
+bool roce_requester_waits_for_company(struct roce_qp *qp,
+				      const struct roce_request *request);
+void roce_requester_wait_init(struct roce_requester *requester);
+void roce_requester_wait_stop(struct roce_requester *requester);
 
 /* retransmit.c */
 void roce_retransmit_expect_progress(struct roce_qp *qp);
