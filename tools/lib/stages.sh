@@ -19,23 +19,14 @@ soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
 # Their results are told apart from those about the driver's behaviour.
 counted_apart=" lint build kernels controls matrix simulator mutants race-control counters "
 
-row() { # NAME STATUS [FILE WITH WHY]
-	if [ "$2" -eq 0 ]; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1"
-		[ -z "${3:-}" ] || head -20 "$3" | sed 's/^/# /'
-	fi
-}
-
 # FLAVOUR [VARIABLE=VALUE]: the compiler and sparse have nothing to say.
 build_row() {
 	local name=$1${2:+ $2} kernel log status=0
 
 	log=$logs/build-${name// /-}.log
-	kernel=$("$top/tools/vm/kernel" "$1") || { row "build for $name" 1; return; }
+	kernel=$("$top/tools/vm/kernel" "$1") || { result "build for $name" 1; return; }
 	env "${@:2}" "$top/tools/vm/module" --check "$1" "$kernel" >"$log" 2>&1 || status=1
-	row "build for $name ($(cut -d. -f1,2 "$kernel/release")), W=1 and sparse" $status "$log"
+	result "build for $name ($(cut -d. -f1,2 "$kernel/release")), W=1 and sparse" $status "$log"
 }
 
 # NAME...: of the folder integration
@@ -102,7 +93,7 @@ run_kernels() {
 
 	for flavour in "${flavours[@]}"; do
 		"$top/tools/vm/kernel" "$flavour" >/dev/null
-		row "kernel $flavour" $?
+		result "kernel $flavour" $?
 	done
 	echo "1..${#flavours[@]}"
 }
@@ -127,7 +118,7 @@ run_simulator() {
 	install_packages build-essential
 	echo 1..1
 	make -s -C "$top/tools/sim" BUILD="$logs/sim" check >"$logs/simulator.make" 2>&1
-	row "DCQCN is fair in the simulator, and its equilibrium is that of its cycles" $? "$logs/simulator.make"
+	result "DCQCN is fair in the simulator, and its equilibrium is that of its cycles" $? "$logs/simulator.make"
 }
 
 # Behaviour in time, where time is exact
@@ -205,7 +196,7 @@ run_races() { run_scripts kcsan $(integration "${on_kcsan[@]}"); }
 
 run_race_control() {
 	"$top/tools/test/race/run" >"$logs/race-control.log" 2>&1
-	row "KCSAN reports a race that is there" $? "$logs/race-control.log"
+	result "KCSAN reports a race that is there" $? "$logs/race-control.log"
 	echo 1..1
 }
 
