@@ -5,17 +5,10 @@ import os
 import socket
 import struct
 
-GETQDISC, DUMP, DONE, ERROR = 38, 0x301, 3, 2
+from netlink import attributes, dump
+
+GETQDISC = 38
 STATS2, BASIC, QUEUE, APP = 7, 1, 3, 4
-
-
-def attributes(data):
-    found = {}
-    while len(data) >= 4:
-        length, kind = struct.unpack_from("HH", data)
-        found[kind & 0x3fff] = data[4:length]
-        data = data[(length + 3) & ~3:]
-    return found
 
 
 class Qdisc:
@@ -36,19 +29,13 @@ class Qdisc:
 
     def read(self):
         """Bytes waiting, bytes sent, packets dropped, packets marked"""
-        self.socket.send(struct.pack("IHHII", 36, GETQDISC, DUMP, 0, 0) +
-                         struct.pack("BxHiIII", 0, 0, self.index, 0, 0, 0))
         seen = None
-        while True:
-            data = self.socket.recv(65536)
-            while len(data) >= 16:
-                length, kind = struct.unpack_from("IH", data)
-                if kind in (DONE, ERROR):
-                    return seen
-                index, handle = struct.unpack_from("iI", data, 20)
-                if index == self.index and handle == self.handle:
-                    seen = self.parse(data[36:length])
-                data = data[(length + 3) & ~3:]
+        for answer in dump(self.socket, GETQDISC,
+                           struct.pack("BxHiIII", 0, 0, self.index, 0, 0, 0)):
+            index, handle = struct.unpack_from("iI", answer, 4)
+            if index == self.index and handle == self.handle:
+                seen = self.parse(answer[20:])
+        return seen
 
     @staticmethod
     def parse(data):
