@@ -3,21 +3,13 @@
  * Preloaded into user mode linux: where it asks the host for randomness, it gets the same
  * bytes in each run. So hash seeds, ports and what RED and netem throw are the same, too.
  */
-#include <stdint.h>
 #include <sys/random.h>
 #include <sys/types.h>
 
-static uint64_t state;
+#include "util.h"
 
-/* splitmix64 */
-static uint64_t next(void)
-{
-	uint64_t x = state += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
+/* So that the first number is that of splitmix64 with a state of 0 */
+static uint64_t state = -RANDOM_STEP;
 
 ssize_t getrandom(void *buffer, size_t length, unsigned int flags __attribute__((unused)))
 {
@@ -25,6 +17,6 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags __attribute__(
 	size_t i;
 
 	for (i = 0; i < length; i++)
-		bytes[i] = next();
+		bytes[i] = next_random(&state);
 	return length;
 }

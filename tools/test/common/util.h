@@ -39,10 +39,13 @@ void *zalloc(size_t size);
 double seconds(void);
 void sleep_ms(unsigned int ms);
 
-/* splitmix64: all that is random here comes from a printed seed */
+/* splitmix64, whose state grows by this */
+#define RANDOM_STEP 0x9e3779b97f4a7c15ull
+
+/* All that is random here comes from a printed seed. */
 static inline uint64_t mix64(uint64_t x)
 {
-	x += 0x9e3779b97f4a7c15ull;
+	x += RANDOM_STEP;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
 	return x ^ (x >> 31);
@@ -50,7 +53,7 @@ static inline uint64_t mix64(uint64_t x)
 
 static inline uint64_t next_random(uint64_t *state)
 {
-	*state += 0x9e3779b97f4a7c15ull;
+	*state += RANDOM_STEP;
 	return mix64(*state);
 }
 
