@@ -26,14 +26,30 @@ dropped()
 	in_ns "${!ns}" tc -s qdisc show dev "${!veth}" | sed -n 's/.*dropped \([0-9]*\).*/\1/p'
 }
 
-# set_patience US: how long both devices wait for packets that others have overtaken
-set_patience()
+# set_both FILE VALUE: of both devices
+set_both()
 {
 	local device
 
 	for device in "$DEV_A" "$DEV_B"; do
-		echo "$1" >"/sys/class/infiniband/$device/reordering_us"
+		echo "$2" >"/sys/class/infiniband/$device/$1"
 	done
+}
+
+# set_patience US: how long both devices wait for packets that others have overtaken
+set_patience() { set_both reordering_us "$1"; }
+
+# guarded FILE WRONG...: what a user may get wrong is refused; the value stays
+guarded()
+{
+	local file=/sys/class/infiniband/$DEV_A/$1 before wrong
+	shift
+
+	before=$(<"$file")
+	for wrong; do
+		! bash -c "echo '$wrong' >$file" 2>/dev/null || { echo "'$wrong' is taken"; return 1; }
+	done
+	expect "the value" "$before" "$(<"$file")"
 }
 
 # counted NAME...: the sum of these counters of both devices
@@ -63,6 +79,22 @@ happened()
 	late) counted reorder_late ;;
 	damage) counted rx_icrc_encapsulated ;;
 	esac
+}
+
+# share FILE COMMAND...: writes how many of ten thousand packets were sent again
+share()
+{
+	local file=$1 sent again lost
+	shift
+
+	sent=$(counted tx_packets) again=$(counted retransmitted_packets)
+	lost=$(happened loss)
+	strictly "$@"
+	sent=$(($(counted tx_packets) - sent))
+	again=$(($(counted retransmitted_packets) - again))
+	lost=$(($(happened loss) - lost))
+	echo $((10000 * again / sent)) >"$file"
+	echo "$again of $sent packets were sent again, $lost were lost"
 }
 
 # under "KIND=TIMES..." COMMAND...: the command, again and again until each of these has

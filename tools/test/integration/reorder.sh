@@ -9,34 +9,6 @@
 # shellcheck source=../bad_link.sh
 . "$(dirname "$0")/../bad_link.sh"
 
-refused() { ! bash -c "echo '$1' >/sys/class/infiniband/$DEV_A/reordering_us" 2>/dev/null; }
-
-# What a user of the file may get wrong; the value stays.
-file_is_guarded()
-{
-	local before wrong
-
-	before=$(<"/sys/class/infiniband/$DEV_A/reordering_us")
-	for wrong in 1000001 -1 soon ''; do
-		refused "$wrong" || { echo "'$wrong' is taken"; return 1; }
-	done
-	expect "the value" "$before" "$(<"/sys/class/infiniband/$DEV_A/reordering_us")"
-}
-
-# share FILE COMMAND...: writes how many of ten thousand packets were sent again
-share()
-{
-	local file=$1 sent again
-	shift
-
-	sent=$(counted tx_packets) again=$(counted retransmitted_packets)
-	strictly "$@"
-	sent=$(($(counted tx_packets) - sent))
-	again=$(($(counted retransmitted_packets) - again))
-	echo $((10000 * again / sent)) >"$file"
-	echo "$again of $sent packets were sent again"
-}
-
 # ACK timeouts of a second: a machine that is late is no loss.
 traffic()
 {
@@ -50,7 +22,8 @@ link_pair
 know_neighbours
 single_packets
 
-check "the limit of patience is 0 to 1000000 microseconds" file_is_guarded
+check "the limit of patience is 0 to 1000000 microseconds" \
+	guarded reordering_us 1000001 -1 soon ''
 
 # One packet in ten is 5 ms late.
 bad_link delay 5ms reorder 90%

@@ -9,49 +9,18 @@
 # shellcheck source=../bad_link.sh
 . "$(dirname "$0")/../bad_link.sh"
 
-recovery_file() { echo "/sys/class/infiniband/$1/loss_recovery"; }
-
 # set_recovery HOW: of both devices
-set_recovery()
+set_recovery() { set_both loss_recovery "$1"; }
+
+three_words()
 {
-	local device
-
-	for device in "$DEV_A" "$DEV_B"; do
-		echo "$1" >"$(recovery_file "$device")"
-	done
-}
-
-refused() { ! bash -c "echo '$1' >$(recovery_file "$DEV_A")" 2>/dev/null; }
-
-# What a user of the file may get wrong; the value stays.
-file_is_guarded()
-{
-	local wrong how
+	local how
 
 	for how in go-back-n tolerate selective; do
 		set_recovery "$how"
-		expect "the value" "$how" "$(<"$(recovery_file "$DEV_A")")"
+		expect "the value" "$how" "$(<"/sys/class/infiniband/$DEV_A/loss_recovery")"
 	done
-	for wrong in 0 sel 'selective repeat' ''; do
-		refused "$wrong" || { echo "'$wrong' is taken"; return 1; }
-	done
-	expect "the value" selective "$(<"$(recovery_file "$DEV_A")")"
-}
-
-# share FILE COMMAND...: writes how many of ten thousand packets were sent again
-share()
-{
-	local file=$1 sent again lost
-	shift
-
-	sent=$(counted tx_packets) again=$(counted retransmitted_packets)
-	lost=$(happened loss)
-	strictly "$@"
-	sent=$(($(counted tx_packets) - sent))
-	again=$(($(counted retransmitted_packets) - again))
-	lost=$(($(happened loss) - lost))
-	echo $((10000 * again / sent)) >"$file"
-	echo "$again of $sent packets were sent again, $lost were lost"
+	guarded loss_recovery 0 sel 'selective repeat' ''
 }
 
 # ACK timeouts of a second: a machine that is late is no loss.
@@ -73,7 +42,7 @@ link_pair
 know_neighbours
 single_packets
 
-check "how to recover from losses is one of three words" file_is_guarded
+check "how to recover from losses is one of three words" three_words
 
 bad_link loss 1%
 for family in 4 6; do
