@@ -315,7 +315,8 @@ static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 	if (is_part_owed(responder, packet->psn) ||
 	    responder->part_taken - responder->part_answered == ROCE_MAX_PARTS)
 		return;
-	if (responder->part_taken == responder->part_answered)
+	if (responder->part_taken == responder->part_answered &&
+	    roce_is_congestion(roce_answer_packets(qp, packet), whole->packets))
 		roce_flow_lost(qp, ROCE_CC_NAK);
 	part = nth_part(responder, responder->part_taken++);
 	*part = (struct roce_resource) { .kind = whole->kind };

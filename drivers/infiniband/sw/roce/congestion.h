@@ -164,6 +164,20 @@ void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss);
 void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt);
 bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 
+/**
+ * roce_is_congestion() - whether losses that the peer has told one by one mean a queue
+ *	that overflows
+ * @lost: how many packets
+ * @sent: of how many
+ *
+ * A queue that overflows loses many packets together, a bad cable one now and then. Up to
+ * an eighth is no sign of congestion: flows above what a port has lose more.
+ */
+static inline bool roce_is_congestion(u32 lost, u32 sent)
+{
+	return 8 * lost > max(sent, 64u);
+}
+
 static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 {
 	return READ_ONCE(flow->limited);

@@ -423,9 +423,12 @@ static struct roce_scoreboard *get_board(struct roce_requester *requester)
 static void tell_of_loss(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
+	struct roce_scoreboard *board = requester->board;
 	struct missing missing;
 
-	if (!find_lost(requester, &missing))
+	if (!find_lost(requester, &missing) ||
+	    !roce_is_congestion(roce_scoreboard_lost(board),
+				roce_psn_add(board->high, -board->expected)))
 		return;
 	if (requester->losing &&
 	    roce_psn_diff(missing.psn, requester->loss_end) < 0)

@@ -277,6 +277,17 @@ u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
 	return sum;
 }
 
+/** roce_scoreboard_lost() - PSNs that are missing, and lost rather than late */
+u32 roce_scoreboard_lost(const struct roce_scoreboard *board)
+{
+	u32 n, sum = 0;
+
+	for (n = 0; n < board->gaps && precedes(board->gap[n].begin, board->lost_end); n++)
+		sum += roce_psn_add(earlier(board->gap[n].end, board->lost_end),
+				    -board->gap[n].begin);
+	return sum;
+}
+
 /** roce_scoreboard_early() - PSNs behind the expected one that have arrived */
 u32 roce_scoreboard_early(const struct roce_scoreboard *board)
 {

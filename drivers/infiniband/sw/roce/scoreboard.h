@@ -51,6 +51,7 @@ void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 			    u32 mark);
 void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn);
 u32 roce_scoreboard_under_way(const struct roce_scoreboard *board);
+u32 roce_scoreboard_lost(const struct roce_scoreboard *board);
 u32 roce_scoreboard_early(const struct roce_scoreboard *board);
 bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn);
 
