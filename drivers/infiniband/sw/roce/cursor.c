@@ -12,8 +12,8 @@
  *	   |                   | going back    | sent            |
  *
  * Loss moves the cursor back to unacked_psn, and everything behind it is sent
- * again, see retransmit.c. The distance from unacked_psn to the cursor is bounded
- * by a window.
+ * again, see retransmit.c. What may be in the network of the packets between unacked_psn
+ * and the cursor is bounded by a window.
  *
  * A READ takes as many PSNs as its response has packets. A long one is asked
  * for in pieces of at most a window, so that the responder never has more to
