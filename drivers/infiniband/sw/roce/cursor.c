@@ -77,9 +77,8 @@ struct roce_request *roce_cursor_request(struct roce_qp *qp)
 static u32 under_way(const struct roce_requester *requester)
 {
 	u32 packets = roce_in_flight(requester);
-	u32 early = requester->board ? roce_scoreboard_early(requester->board) : 0;
 
-	return packets - min(packets, early);
+	return packets - min(packets, roce_scoreboard_early(requester->board));
 }
 
 /*

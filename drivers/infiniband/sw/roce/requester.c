@@ -13,6 +13,7 @@
 #include "requester.h"
 #include "ring.h"
 #include "roce_psn.h"
+#include "scoreboard.h"
 #include "send.h"
 #include "train.h"
 #include "xmit.h"
@@ -125,7 +126,9 @@ static void begin_round_trip(struct roce_requester *requester,
 	    roce_psn_diff(requester->ack_request_psn, place->psn) < 0)
 		return;
 	requester->timed_psn = requester->ack_request_psn;
-	requester->timed_unacked = requester->unacked_psn;
+	/* What waits behind a gap does not arrive in this round trip. */
+	requester->timed_unacked = roce_psn_add(requester->unacked_psn,
+						roce_scoreboard_early(requester->board));
 	requester->timed_data = xmit->sent_at;
 	requester->timed_at = max(xmit->sent_at ?: ktime_get_ns(),
 				  xmit->train.departure);

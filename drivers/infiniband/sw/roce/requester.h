@@ -70,7 +70,7 @@ struct roce_scoreboard;
  * @repair_psn: from this one on
  * @timed_psn: of the packet whose acknowledgment ends a round trip
  * @timed_at: when it left, nanoseconds; 0 if no round trip is measured
- * @timed_unacked: unacked_psn by then
+ * @timed_unacked: unacked_psn by then, and as many more as had arrived behind it
  * @timed_data: it carried payload: congestion control wants to know
  * @srtt: the mean of round trips, nanoseconds; 0 if none was measured
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c

@@ -288,12 +288,12 @@ u32 roce_scoreboard_lost(const struct roce_scoreboard *board)
 	return sum;
 }
 
-/** roce_scoreboard_early() - PSNs behind the expected one that have arrived */
+/** roce_scoreboard_early() - PSNs behind the expected one that have arrived; @board or NULL */
 u32 roce_scoreboard_early(const struct roce_scoreboard *board)
 {
 	u32 n, sum;
 
-	if (!board->gaps)
+	if (!board || !board->gaps)
 		return 0;
 	sum = roce_psn_add(board->high, -board->expected);
 	for (n = 0; n < board->gaps; n++)
