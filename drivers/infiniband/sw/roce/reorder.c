@@ -364,6 +364,16 @@ static void forget(struct roce_reorder *reorder)
 	reorder->reorders = false;
 }
 
+/*
+ * Who has gone back for a gap sends all again that was on its way then: that is what is
+ * kept by now, and the gaps in it.
+ */
+static void extend_recovery(struct roce_reorder *reorder)
+{
+	if (reorder->lost_at && reorder->runs)
+		reorder->recovery_end = roce_psn_add(first_psn(last_kept(reorder)), 1);
+}
+
 /* What was missing has come, or some of it. */
 static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 {
@@ -372,6 +382,7 @@ static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 			roce_psn_diff(reorder->gap_psn, reorder->recovery_end) < 0;
 	u64 now = ktime_get_ns(), late = now - reorder->gap_since;
 
+	extend_recovery(reorder);
 	if (roce_psn_diff(psn, reorder->recovery_end) >= 0)
 		reorder->recovering = false;
 	if (reorder->lost_at) {
@@ -391,6 +402,13 @@ static void enter_gap(struct roce_reorder *reorder, u32 psn)
 	reorder->lost_at = 0;
 }
 
+/* Losses without reordering: nobody needs to wait for what is late any more. */
+static void count_loss(struct roce_reorder *reorder)
+{
+	if (reorder->reorders && !--reorder->losses_left)
+		forget(reorder);
+}
+
 static void lose_gap(struct roce_reorder *reorder)
 {
 	reorder->lost_at = ktime_get_ns();
@@ -400,8 +418,7 @@ static void lose_gap(struct roce_reorder *reorder)
 	reorder->lost_since = reorder->gap_since;
 	reorder->lost_psn = reorder->gap_psn;
 	reorder->lost_psn_valid = true;
-	if (reorder->reorders && !--reorder->losses_left)
-		forget(reorder);
+	count_loss(reorder);
 }
 
 /*
@@ -598,8 +615,10 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 		return psn;
 	/* What fills these gaps was not late. */
 	if (!reorder->recovering ||
-	    roce_psn_diff(lost_end, reorder->recovery_end) > 0)
+	    roce_psn_diff(lost_end, reorder->recovery_end) > 0) {
 		reorder->recovery_end = lost_end;
+		count_loss(reorder);
+	}
 	reorder->recovering = true;
 	return lost_end;
 }
