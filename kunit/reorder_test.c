@@ -415,12 +415,12 @@ static void memory_for_early_packets_is_bounded(struct kunit *test)
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *b = &wire->ends[1];
 
-	take_room(wire, SZ_16M - SZ_64K);
+	take_room(wire, SZ_32M - SZ_64K);
 	come_early(wire, 1000, 100);
 	KUNIT_EXPECT_GT(test, SEEN(b, reorder_kept), 0);
 	KUNIT_EXPECT_GT(test, SEEN(b, reorder_no_room), 0);
 	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept) + SEEN(b, reorder_no_room), 100);
-	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, SZ_16M);
+	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, SZ_32M);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes),
 			of_responder(wire)->bytes);
 	/* It is go-back-N then. */

@@ -55,9 +55,9 @@
  * Memory for what comes early. What exceeds this is dropped, as go-back-N does: of a
  * window of 8 MiB in small sk_buffs, perhaps.
  */
-#define QP_BYTES		SZ_16M
+#define QP_BYTES		SZ_32M
 #define QP_RUNS			8192
-#define DEVICE_BYTES		SZ_128M
+#define DEVICE_BYTES		SZ_256M
 
 /* How far ahead of what is expected: an acknowledgment could not tell of more. */
 #define QP_PSNS			U16_MAX
