@@ -143,6 +143,36 @@ static void room_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS - 1);
 }
 
+static void what_has_arrived_and_what_is_lost_is_counted(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(NULL), 0);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), 0);
+	arrive(board, 3, 5);
+	arrive(board, 7, 12);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), 2 + 5);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 0);
+	/* All before the fourth packet, half of the second gap, all of it */
+	roce_scoreboard_lose(board, nth(3));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3);
+	roce_scoreboard_lose(board, nth(6));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 1);
+	roce_scoreboard_lose(board, nth(7));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 2);
+	/* What is sent again is still missing. */
+	roce_scoreboard_resent(board, nth(0), nth(3), nth(20));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 2);
+	arrive(board, 0, 2);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), 2 + 2 + 5);
+	roce_scoreboard_acknowledge(board, nth(5));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), 5);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 2);
+	roce_scoreboard_acknowledge(board, nth(12));
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), 0);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 0);
+}
+
 /* Without losses again: what is sent is lost, was not sent yet, and has not arrived. */
 static void it_agrees_with_a_bitmap(struct kunit *test)
 {
@@ -172,6 +202,7 @@ static void it_agrees_with_a_bitmap(struct kunit *test)
 		}
 		roce_scoreboard_resent(board, from, to, nth(2 * FLIGHT));
 	}
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_early(board), bitmap_weight(arrived, FLIGHT));
 	for (n = 0; n < high; n++)
 		KUNIT_EXPECT_EQ_MSG(test, roce_scoreboard_has(board, nth(n)),
 				    test_bit(n, arrived), "packet %u", n);
@@ -184,6 +215,7 @@ static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(what_did_not_leave_is_sent_later),
 	KUNIT_CASE(a_responder_may_forget),
 	KUNIT_CASE(room_is_bounded),
+	KUNIT_CASE(what_has_arrived_and_what_is_lost_is_counted),
 	KUNIT_CASE(it_agrees_with_a_bitmap),
 	{}
 };
