@@ -31,7 +31,9 @@
  *
  * A peer that is far away takes more to be kept busy: twice what it acknowledges in the
  * shortest round trip. Whatever is more only lengthens the queues on the way, and with
- * them the round trip. So a window doubles in a round trip as long as there is no queue.
+ * them the round trip. With selective acknowledgments a narrow window follows that, too,
+ * and doubles in a round trip as long as there is no queue. Who goes back after each loss
+ * had better have little under way.
  */
 #define MIN_WINDOW		16u
 #define WINDOW_STEP		4
@@ -164,8 +166,11 @@ static void widen_window(struct roce_qp *qp)
 	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, MAX_WINDOW);
 	u32 least = requester->window;
 
-	if (least < ROCE_NEAR_WINDOW)
+	if (least < ROCE_NEAR_WINDOW) {
 		least += WINDOW_STEP;
+		if (!requester->sack_accepted)
+			most = least;
+	}
 	requester->window = clamp(requester->busy_packets, least, most);
 	requester->window_psn = requester->limit_psn;
 }
