@@ -36,8 +36,8 @@ slow_port pb 400000
 
 is "a new device has dcqcn" dcqcn "$(control algorithm)"
 refuse "no algorithm of that name" "No such file" control algorithm nonsense
-refuse "a parameter beyond its range" "out of range" dcqcn rpg_threshold 32
-refuse "a parameter that is no number" "Invalid argument" dcqcn rpg_threshold many
+refuse "a parameter beyond its range" "out of range" control dcqcn/rpg_threshold 32
+refuse "a parameter that is no number" "Invalid argument" control dcqcn/rpg_threshold many
 check "an algorithm in a module of its own is loaded by its name" control algorithm timely
 is "its parameters appear" 200 "$(control timely/t_low)"
 refuse "its module stays while it is selected" "in use" rmmod roce_timely

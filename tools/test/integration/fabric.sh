@@ -88,9 +88,12 @@ nothing_lost()
 	local device name
 
 	for device in "$DEV_A" "$DEV_C"; do
-		for name in retransmitted_packets packet_seq_err local_ack_timeout_err; do
+		for name in packet_seq_err local_ack_timeout_err selective_repeats; do
 			expect "$name of $device" 0 "$(growth "$device" "$name")"
 		done
+		# A queue that grows makes the device ask what has arrived.
+		expect "packets of $device sent again" "$(growth "$device" tail_loss_probes)" \
+			"$(growth "$device" retransmitted_packets)"
 	done
 }
 
