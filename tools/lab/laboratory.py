@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from report import Report
 
@@ -25,3 +26,13 @@ def play(scene, given):
     if result.returncode:
         sys.exit(f"{scene} {' '.join(given)}: exit status {result.returncode}")
     return Report(json.loads(result.stdout))
+
+
+def print_table(headings, row, cases):
+    """row(*case) gives the cells of a row; rows are made side by side, and come in order"""
+    build()
+    print("| " + " | ".join(headings) + " |")
+    print("|" + " --- |" * len(headings))
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as workers:
+        for cells in workers.map(lambda case: row(*case), cases):
+            print("| " + " | ".join(cells) + " |", flush=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # A packet that a switch has marked becomes a CNP, and the CNP a lower rate. Nothing
-# here is measured: congestion.sh does that.
+# here is measured: the scenes of tools/lab do that.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
