@@ -67,6 +67,33 @@ static void events(void)
 	duo_close(&d);
 }
 
+/* As perftest: it asks for the next event before it reads the completion of this one. */
+static void one_event_for_one_completion(void)
+{
+	struct duo d;
+
+	duo_open(&d, NULL);
+	ibv_req_notify_cq(d.b.rcq, 0);
+	message(&d, 1, 0);
+	if (!event(&d.b, PATIENCE_MS))
+		die("a completion made no event");
+	ibv_req_notify_cq(d.b.rcq, 0);
+	tap_true("a CQ armed before the completion of its event is read makes no second event",
+		 !event(&d.b, 50));
+	message(&d, 2, 0);
+	tap_true("the next completion makes one", event(&d.b, PATIENCE_MS));
+	message(&d, 3, 0);
+	ibv_req_notify_cq(d.b.rcq, 0);
+	tap_true("so does one that came while the CQ was not armed",
+		 event(&d.b, PATIENCE_MS));
+	tap_wcs("each event stands for one completion", d.b.rcq, 1, 3, IBV_WC_SUCCESS);
+	message(&d, 4, 0);
+	ibv_req_notify_cq(d.b.rcq, 0);
+	tap_true("a program that has read all of them is told of the next one",
+		 event(&d.b, PATIENCE_MS));
+	duo_close(&d);
+}
+
 static void overflow(void)
 {
 	struct duo d;
@@ -273,6 +300,7 @@ static void who_is_behind(void)
 void test_completion_queues(void)
 {
 	events();
+	one_event_for_one_completion();
 	overflow();
 	who_is_behind();
 	extended_batches();

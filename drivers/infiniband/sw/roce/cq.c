@@ -31,9 +31,9 @@ static void call_handler(struct roce_bh *bh)
  * @attr: how many entries it must hold
  * @udata: NULL for a kernel consumer
  *
- * A program that reads one completion for each event may be behind by some: see
- * roce_req_notify_cq(). perftest is, and has queues for one request. As on RNICs
- * there is room for more than that.
+ * A program that has one event channel for several CQs reads one of them when an event
+ * is another one's, and is behind by some completions. perftest is, and has queues for
+ * one request. As on RNICs there is room for more than that.
  *
  * Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM or -EFAULT.
  */
@@ -185,21 +185,20 @@ static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
 }
 
 /* The consumer asked to be told of this kind of completion, once. */
-static bool fire(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
+static bool is_awaited(const struct roce_cq *cq, const struct ib_wc *wc,
+		       bool solicited)
 {
 	if (!cq->notify)
 		return false;
-	if (cq->notify == IB_CQ_SOLICITED && !solicited &&
-	    wc->status == IB_WC_SUCCESS)
-		return false;
-
-	cq->notify = 0;
-	return true;
+	return cq->notify != IB_CQ_SOLICITED || solicited ||
+	       wc->status != IB_WC_SUCCESS;
 }
 
-static bool has_room_for_completion(struct roce_cq *cq)
+/* One event stands for one completion. */
+static void announce(struct roce_cq *cq)
 {
-	return roce_ring_unconsumed(&cq->ring) < roce_ring_capacity(&cq->ring);
+	cq->notify = 0;
+	cq->unannounced--;
 }
 
 static void report_overflow(struct roce_cq *cq)
@@ -230,13 +229,18 @@ bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 {
 	bool notify = false, overflow = false, posted;
 	unsigned long flags;
+	u32 unread;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	posted = !cq->overflowed && has_room_for_completion(cq);
+	unread = roce_ring_unconsumed(&cq->ring);
+	posted = !cq->overflowed && unread < roce_ring_capacity(&cq->ring);
 	if (posted) {
 		write_entry(cq, wc);
 		roce_ring_advance(&cq->ring);
-		notify = fire(cq, wc, solicited);
+		cq->unannounced = min(cq->unannounced, unread) + 1;
+		notify = is_awaited(cq, wc, solicited);
+		if (notify)
+			announce(cq);
 	} else {
 		overflow = !cq->overflowed;
 		cq->overflowed = true;
@@ -282,33 +286,38 @@ int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
  *	there are some already
  *
  * Any context for a kernel consumer, process context for a program. IBA volume 1,
- * 11.4.2.2: a wish for any completion is not
- * replaced by one for a solicited completion only.
+ * 11.4.2.2: a wish for any completion is not replaced by one for a solicited
+ * completion only.
  *
  * A program cannot be told by the return value, and one that reads some of the
  * completions only would wait in vain for the next one. RNICs that learn with the
- * request what was read so far make an event at once; so does this.
+ * request what was read so far make an event at once; so does this, if more
+ * completions are unread than there were events for them. A program that asks for the
+ * next event before it reads the one completion of this event gets no second event
+ * for it: perftest would take that for the next completion, and post too early.
  *
  * Return: 1 if there are completions and the caller wanted to know, else 0.
  */
 int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct roce_cq *cq = to_roce_cq(ibcq);
-	bool missed, at_once;
 	unsigned long irq_flags;
+	bool at_once;
+	u32 unread;
 
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	if (cq->notify != IB_CQ_NEXT_COMP)
 		cq->notify = flags & IB_CQ_SOLICITED_MASK;
-	missed = roce_ring_unconsumed(&cq->ring);
-	at_once = missed && is_user(cq) && cq->notify == IB_CQ_NEXT_COMP;
+	unread = roce_ring_unconsumed(&cq->ring);
+	cq->unannounced = min(cq->unannounced, unread);
+	at_once = cq->unannounced && is_user(cq) && cq->notify == IB_CQ_NEXT_COMP;
 	if (at_once)
-		cq->notify = 0;
+		announce(cq);
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 
 	if (at_once)
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
 	if (is_user(cq))
 		roce_receive_look(cq);
-	return missed && flags & IB_CQ_REPORT_MISSED_EVENTS;
+	return unread && flags & IB_CQ_REPORT_MISSED_EVENTS;
 }

@@ -14,6 +14,7 @@
  * @lock: guards all that follows
  * @ring: of ib_uverbs_wc for a user program, of ib_wc for the kernel
  * @notify: IB_CQ_NEXT_COMP or IB_CQ_SOLICITED while armed, else 0
+ * @unannounced: of the completions that are not read yet, those that had no event
  * @overflowed: a completion was lost; nothing is added any more
  * @handler: calls the completion handler, outside of every lock of ours
  * @idle_qps: QPs in the error state whose receive queue is looked at when the
@@ -26,6 +27,7 @@ struct roce_cq {
 	spinlock_t lock; /* of the rest */
 	struct roce_ring ring;
 	enum ib_cq_notify_flags notify;
+	u32 unannounced;
 	bool overflowed;
 	struct roce_bh handler;
 	struct list_head idle_qps;
