@@ -244,6 +244,13 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 }
 #endif
 
+/* What add_dev of a class interface takes behind the device */
+#ifdef ROCE_HAVE_ADD_DEV_INTERFACE
+#define ROCE_COMPAT_ADD_DEV_LAST	, struct class_interface *interface
+#else
+#define ROCE_COMPAT_ADD_DEV_LAST
+#endif
+
 /* Before netdevs had a lock, one function did for holders of it and others. */
 #ifndef ROCE_HAVE_NETIF_LINK_KSETTINGS
 #define netif_get_link_ksettings __ethtool_get_link_ksettings

@@ -188,9 +188,10 @@ void roce_addresses_exit(void);
 
 /* parent.c */
 int roce_parent_create(struct roce_device *dev);
-int roce_parent_show(struct ib_device *ibdev);
 void roce_parent_rename(struct roce_device *dev);
 void roce_parent_destroy(struct roce_device *dev);
+int roce_parent_init(void);
+void roce_parent_exit(void);
 
 /* pd.c */
 int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);

@@ -48,13 +48,19 @@ static int __init roce_init(void)
 	if (err)
 		goto local_users_exit;
 
-	err = roce_devices_init();
+	err = roce_parent_init();
 	if (err)
 		goto addresses_exit;
+
+	err = roce_devices_init();
+	if (err)
+		goto parent_exit;
 
 	rdma_link_register(&link_ops);
 	return 0;
 
+parent_exit:
+	roce_parent_exit();
 addresses_exit:
 	roce_addresses_exit();
 local_users_exit:
@@ -74,6 +80,7 @@ static void __exit roce_exit(void)
 {
 	rdma_link_unregister(&link_ops);
 	roce_devices_exit();
+	roce_parent_exit();
 	roce_addresses_exit();
 	roce_local_users_exit();
 	roce_recv_exit();

@@ -6,7 +6,9 @@
  * a folder net/ in which a link leads to the netdev.
  *
  * The kernel knows nothing of that: to it our devices have no parent. SMC, for one, takes
- * the parent of any RDMA device for a PCI device and reads what lies around it.
+ * the parent of any RDMA device for a PCI device and reads what lies around it. So the
+ * link "device" is ours to make, in each network namespace in which the core shows the
+ * device: whatever it adds to the class of RDMA devices, the class interface sees.
  *
  * The netdev's own parent would not do: virtual netdevs have none, a card's has
  * the netdevs of all its ports, and udev names RDMA devices after PCI parents. But it is
@@ -16,6 +18,7 @@
 #include <linux/device.h>
 #include <linux/idr.h>
 
+#include "compat.h"
 #include "device.h"
 
 static DEFINE_IDA(numbers);
@@ -154,21 +157,6 @@ free_number:
 }
 
 /**
- * roce_parent_show() - the enable_driver verb: show the parent as such in sysfs
- * @ibdev: in sysfs, but not announced yet; perhaps once more, in another namespace
- *
- * Process context. The link goes with the device's folder.
- *
- * Return: 0 or -ENOMEM.
- */
-int roce_parent_show(struct ib_device *ibdev)
-{
-	sysfs_remove_link(&ibdev->dev.kobj, "device");
-	return sysfs_create_link(&ibdev->dev.kobj, &to_roce_device(ibdev)->parent->kobj,
-				 "device");
-}
-
-/**
  * roce_parent_rename() - the netdev has another name
  * @dev: in the list of devices or about to be, not dead
  *
@@ -194,4 +182,43 @@ void roce_parent_destroy(struct roce_device *dev)
 	kobject_put(dev->parent_net);
 	device_unregister(dev->parent);
 	ida_free(&numbers, dev->parent_number);
+}
+
+/* The link goes with the folder that it is in. */
+static int show_parent(struct device *shown ROCE_COMPAT_ADD_DEV_LAST)
+{
+	struct ib_device *ibdev = rdma_device_to_ibdev(shown);
+
+	if (ibdev->ops.owner != THIS_MODULE)
+		return 0;
+	return sysfs_create_link(&shown->kobj, &to_roce_device(ibdev)->parent->kobj,
+				 "device");
+}
+
+static struct class_interface rdma_devices = {
+	.add_dev = show_parent,
+};
+
+/**
+ * roce_parent_init() - show the parents of devices that are added from now on
+ *
+ * Process context. The core tells what class its devices have by a device only.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_parent_init(void)
+{
+	struct roce_device *unused = ib_alloc_device(roce_device, ibdev);
+
+	if (!unused)
+		return -ENOMEM;
+	rdma_devices.class = unused->ibdev.dev.class;
+	ib_dealloc_device(&unused->ibdev);
+	return class_interface_register(&rdma_devices);
+}
+
+/** roce_parent_exit() - undo roce_parent_init(); there are no devices any more */
+void roce_parent_exit(void)
+{
+	class_interface_unregister(&rdma_devices);
 }

@@ -65,7 +65,6 @@ const struct ib_device_ops roce_device_ops = {
 
 	/* device.c */
 	.dealloc_driver		= roce_device_free,
-	.enable_driver		= roce_parent_show,
 	.modify_device		= roce_modify_device,
 	.query_device		= roce_query_device,
 
