@@ -244,11 +244,12 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 }
 #endif
 
-/* What add_dev of a class interface takes behind the device */
+/* Of add_dev of a class interface */
 #ifdef ROCE_HAVE_ADD_DEV_INTERFACE
-#define ROCE_COMPAT_ADD_DEV_LAST	, struct class_interface *interface
+#define ROCE_COMPAT_ADD_DEV_PARAMETERS \
+	struct device *device, struct class_interface *interface
 #else
-#define ROCE_COMPAT_ADD_DEV_LAST
+#define ROCE_COMPAT_ADD_DEV_PARAMETERS	struct device *device
 #endif
 
 /* Before netdevs had a lock, one function did for holders of it and others. */

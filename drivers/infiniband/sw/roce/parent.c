@@ -185,13 +185,13 @@ void roce_parent_destroy(struct roce_device *dev)
 }
 
 /* The link goes with the folder that it is in. */
-static int show_parent(struct device *shown ROCE_COMPAT_ADD_DEV_LAST)
+static int show_parent(ROCE_COMPAT_ADD_DEV_PARAMETERS)
 {
-	struct ib_device *ibdev = rdma_device_to_ibdev(shown);
+	struct ib_device *ibdev = rdma_device_to_ibdev(device);
 
 	if (ibdev->ops.owner != THIS_MODULE)
 		return 0;
-	return sysfs_create_link(&shown->kobj, &to_roce_device(ibdev)->parent->kobj,
+	return sysfs_create_link(&device->kobj, &to_roce_device(ibdev)->parent->kobj,
 				 "device");
 }
 
