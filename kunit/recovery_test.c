@@ -241,6 +241,35 @@ static void full_queues_do_not_widen_the_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *window, 512);
 }
 
+/* The first one is as long as a message can be, and some take no PSN. */
+static void a_request_is_found_by_its_psn(struct kunit *test)
+{
+	static const u32 packets[] = { 1 << 23, 1, 0, 0, 3, 100, 0 };
+	struct wire *wire = new_wire(test, 0);
+	struct roce_requester *requester = &wire->ends[0].qp->requester;
+	u32 psn = requester->next_psn, i;
+
+	requester->completed = -2;
+	requester->fetched = requester->completed + ARRAY_SIZE(packets);
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
+		roce_request(requester, i - 2)->first_psn = psn;
+		psn = roce_psn_add(psn, packets[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
+		u32 first = roce_request(requester, i - 2)->first_psn;
+		u32 last = roce_psn_add(first, packets[i] - 1);
+
+		if (!packets[i])
+			continue;
+		KUNIT_EXPECT_EQ(test, roce_request_number(requester, last), i - 2);
+		if (i > 0)
+			KUNIT_EXPECT_EQ(test, i - 2,
+					roce_request_number(requester, first));
+	}
+	requester->completed = 0;
+	requester->fetched = 0;
+}
+
 static void there_is_one_nak_for_a_gap(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1227,6 +1256,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_loss_narrows_the_window_for_a_while),
 	KUNIT_CASE(a_far_peer_is_kept_busy),
 	KUNIT_CASE(full_queues_do_not_widen_the_window),
+	KUNIT_CASE(a_request_is_found_by_its_psn),
 	KUNIT_CASE(there_is_one_nak_for_a_gap),
 	KUNIT_CASE(sending_resumes_at_the_gap),
 	KUNIT_CASE(a_lost_nak_is_made_up_for_in_time),

@@ -131,19 +131,15 @@ static void implied_nak(struct roce_qp *qp)
  */
 static u32 find_awaited_response(const struct roce_requester *requester, u32 limit)
 {
-	u32 number;
+	u32 psn, number;
 
-	for (number = requester->completed; number != requester->fetched; number++) {
-		const struct roce_request *request = roce_request(requester, number);
-		bool begun = number == requester->completed;
-		u32 psn = begun ? requester->unacked_psn : request->first_psn;
-
-		if (roce_psn_diff(psn, limit) >= 0)
-			break;
-		if (roce_request_has_response(request))
-			return psn;
-	}
-	return limit;
+	if (!requester->asked)
+		return limit;
+	number = roce_request_number(requester,
+				     roce_psn_add(*roce_asked_end(requester, 0), -1));
+	psn = number == requester->completed ? requester->unacked_psn :
+	      roce_request(requester, number)->first_psn;
+	return roce_psn_diff(psn, limit) < 0 ? psn : limit;
 }
 
 /*

@@ -38,26 +38,18 @@ struct missing {
 	u32 packets;
 };
 
-static u32 behind_request(const struct roce_request *request)
-{
-	return roce_psn_add(request->first_psn, request->packets);
-}
-
 /* --- Responses that are asked for again --- */
 
-/*
- * Of the requests that take PSNs from @begin to @end; false if none has responses.
- * @number is the first one to look at; where to go on with a later gap.
- */
-static bool find_missing_between(struct roce_requester *requester, u32 *number,
-				 u32 begin, u32 end, struct missing *missing)
+/* Of the requests that take PSNs from @begin to @end; false if none has responses. */
+static bool find_missing_between(struct roce_requester *requester, u32 begin, u32 end,
+				 struct missing *missing)
 {
-	for (; *number != requester->fetched; (*number)++) {
-		const struct roce_request *request = roce_request(requester, *number);
-		u32 behind = behind_request(request);
+	u32 number = roce_request_number(requester, begin);
 
-		if (roce_psn_diff(behind, begin) <= 0)
-			continue;
+	for (; number != requester->fetched; number++) {
+		const struct roce_request *request = roce_request(requester, number);
+		u32 behind;
+
 		if (roce_psn_diff(request->first_psn, begin) > 0)
 			begin = request->first_psn;
 		if (roce_psn_diff(begin, end) >= 0)
@@ -79,17 +71,16 @@ static bool find_missing_between(struct roce_requester *requester, u32 *number,
 
 /*
  * The next ones from repair_psn on that lie before something that has come early; false
- * if there are none. A peer can make as many gaps as there are requests, so gaps and
- * requests are walked together.
+ * if there are none.
  */
 static bool find_missing(struct roce_requester *requester, struct missing *missing)
 {
-	u32 begin = requester->repair_psn, end, number = requester->completed;
+	u32 begin = requester->repair_psn, end;
 
 	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
 		begin = requester->unacked_psn;
 	while (roce_reorder_find_gap(&requester->reorder, &begin, &end)) {
-		if (find_missing_between(requester, &number, begin, end, missing))
+		if (find_missing_between(requester, begin, end, missing))
 			return true;
 		begin = end;
 	}
@@ -124,16 +115,13 @@ static int ask_again(struct roce_qp *qp, struct roce_train *train)
 static const struct roce_request *find_request(const struct roce_requester *requester,
 					       u32 psn)
 {
-	u32 number;
+	u32 number = roce_request_number(requester, psn);
+	const struct roce_request *request = roce_request(requester, number);
 
-	for (number = requester->completed; number != requester->fetched; number++) {
-		const struct roce_request *request = roce_request(requester, number);
-
-		if (roce_psn_diff(psn, behind_request(request)) < 0)
-			return roce_psn_diff(psn, request->first_psn) < 0 ?
-			       NULL : request;
-	}
-	return NULL;
+	if (number == requester->fetched ||
+	    roce_psn_add(psn, -request->first_psn) >= request->packets)
+		return NULL;
+	return request;
 }
 
 /* A request packet of the READ begins at @psn. */
@@ -166,7 +154,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 		request = find_request(requester, begin);
 		if (!request)
 			return false;
-		behind = behind_request(request);
+		behind = roce_psn_add(request->first_psn, request->packets);
 		if (roce_request_is_read(request)) {
 			behind = roce_asked_together(requester, begin);
 			end = behind;

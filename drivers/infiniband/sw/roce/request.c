@@ -79,6 +79,31 @@ struct roce_request *roce_request(const struct roce_requester *requester,
 }
 
 /**
+ * roce_request_number() - the request that a PSN belongs to
+ * @requester: owned by the caller
+ * @psn: of a packet that was sent, not before unacked_psn
+ *
+ * A peer decides how often this is asked, and thousands of requests may be in work.
+ *
+ * Return: the number of the last request that begins at @psn or before it. That the
+ * oldest one does is taken for granted: it may have begun half of all PSNs ago.
+ */
+u32 roce_request_number(const struct roce_requester *requester, u32 psn)
+{
+	u32 number = requester->completed, end = requester->fetched;
+
+	while (end - number > 1) {
+		u32 middle = number + (end - number) / 2;
+
+		if (roce_psn_diff(roce_request(requester, middle)->first_psn, psn) > 0)
+			end = middle;
+		else
+			number = middle;
+	}
+	return number;
+}
+
+/**
  * roce_requests_waiting() - requests that were handed over and not fetched yet
  * @qp: its requester is owned by the caller
  */

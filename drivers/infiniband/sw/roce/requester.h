@@ -157,7 +157,7 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 }
 
 /** roce_asked_end() - where the @n-th request in asked_end ends */
-static inline u32 *roce_asked_end(struct roce_requester *requester, u32 n)
+static inline u32 *roce_asked_end(const struct roce_requester *requester, u32 n)
 {
 	return &requester->asked_end[(requester->asked_first + n) &
 				     (requester->asked_room - 1)];
