@@ -26,6 +26,7 @@
 #include "cursor.h"
 #include "packet.h"
 #include "qp.h"
+#include "reorder.h"
 #include "request.h"
 #include "request_packet.h"
 #include "requester.h"
@@ -33,10 +34,8 @@
 #include "scoreboard.h"
 #include "train.h"
 
-/* What may be ahead of the oldest packet that is missing */
+/* What may be ahead of the oldest packet that is missing, besides ROCE_EARLY_* */
 #define EARLY_WINDOWS		4u
-#define MAX_EARLY_BYTES		SZ_16M
-#define MAX_EARLY_PACKETS	8192u
 
 /* Acknowledgments that are asked for in a near window, at least */
 #define ACK_REQUESTS		4
@@ -89,8 +88,8 @@ static u32 window_room(const struct roce_qp *qp)
 {
 	const struct roce_requester *requester = &qp->requester;
 	u32 used = under_way(requester), ahead = roce_in_flight(requester);
-	u32 most = min3(EARLY_WINDOWS * requester->window, MAX_EARLY_PACKETS,
-			MAX_EARLY_BYTES / (u32)qp->mtu);
+	u32 most = min3(EARLY_WINDOWS * requester->window, ROCE_EARLY_PACKETS,
+			ROCE_EARLY_BYTES / (u32)qp->mtu);
 
 	if (used >= requester->window || ahead >= most)
 		return 0;

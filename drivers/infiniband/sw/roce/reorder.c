@@ -52,11 +52,10 @@
 #define WAIT_MODE		HRTIMER_MODE_ABS_PINNED_SOFT
 
 /*
- * Memory for what comes early. What exceeds this is dropped, as go-back-N does: of a
- * window of 8 MiB in small sk_buffs, perhaps.
+ * Memory for what comes early: an sk_buff takes more of it than its payload. What exceeds
+ * this is dropped, as go-back-N does.
  */
-#define QP_BYTES		SZ_32M
-#define QP_RUNS			8192
+#define QP_BYTES		(2 * ROCE_EARLY_BYTES)
 #define DEVICE_BYTES		SZ_256M
 
 /* How far ahead of what is expected: an acknowledgment could not tell of more. */
@@ -112,8 +111,9 @@ static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 by
 static bool has_room_to_keep(const struct roce_reorder *reorder, const struct roce_qp *qp,
 			     const struct sk_buff *skb, u32 ahead)
 {
-	return RB_EMPTY_ROOT(&reorder->dropped) && reorder->runs < QP_RUNS &&
-	       ahead <= QP_PSNS && reorder->bytes + skb->truesize <= QP_BYTES &&
+	return RB_EMPTY_ROOT(&reorder->dropped) &&
+	       reorder->runs < ROCE_EARLY_PACKETS && ahead <= QP_PSNS &&
+	       reorder->bytes + skb->truesize <= QP_BYTES &&
 	       atomic_long_read(&qp->dev->early_bytes) + skb->truesize <=
 	       DEVICE_BYTES;
 }

@@ -3,6 +3,7 @@
 #define ROCE_REORDER_H
 
 #include <linux/hrtimer.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 
 struct roce_engine;
@@ -20,6 +21,13 @@ enum roce_loss_recovery {
 /* Limits and start of &struct roce_device.reordering_us, microseconds */
 #define ROCE_REORDERING_MAX_US	1000000
 #define ROCE_REORDERING_US	50000
+
+/*
+ * What may come early, ahead of a packet that is missing. Each half of a QP keeps as many
+ * packets, and takes the peer for one that does: it sends no more.
+ */
+#define ROCE_EARLY_PACKETS	8192u
+#define ROCE_EARLY_BYTES	SZ_16M
 
 /**
  * struct roce_reorder - packets that came before others which were sent earlier

@@ -16,6 +16,7 @@
 #include "congestion.h"
 #include "counters.h"
 #include "engine.h"
+#include "reorder.h"
 #include "request.h"
 #include "requester.h"
 #include "roce_psn.h"
@@ -38,7 +39,6 @@
 #define MIN_WINDOW		16u
 #define WINDOW_STEP		4
 #define MAX_WINDOW_BYTES	SZ_8M
-#define MAX_WINDOW		8192u
 
 /* Routes change, and with them the shortest round trip. */
 #define MIN_RTT_LIFETIME	(60 * HZ)
@@ -163,7 +163,7 @@ void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 static void widen_window(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, MAX_WINDOW);
+	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, ROCE_EARLY_PACKETS);
 	u32 least = requester->window;
 
 	if (least < ROCE_NEAR_WINDOW) {
