@@ -150,7 +150,7 @@ def print_bandwidth(m):
                      share(m, speeds["roce"], limit="crc32"),
                      share(m, speeds["roce"], limit="memcpy")])
     print_table("Bandwidth, Gbit/s, and roce's as a share of the others and of the limits",
-                ["operation", *m.stacks, "/rxe", "/tcp", "of UDP GSO", "of CRC-32",
+                ["operation", *m.stacks, "/rxe", "/tcp", "of GSO", "of CRC-32",
                  "of memcpy"], rows)
 
 
