@@ -188,7 +188,8 @@ run_next_debug() { run_scripts next-debug $(all_of integration); }
 # shellcheck disable=SC2046
 run_rest_stock() { run_scripts stock $(all_of integration); }
 
-# Those that measure rates would measure the delays at KCSAN's watchpoints.
+# KCSAN's watchpoints delay everything: those that use most of the driver, or let its
+# objects come and go meanwhile.
 on_kcsan=(link verbs traffic loss teardown hostile operators contention storm exclusive)
 
 # shellcheck disable=SC2046
