@@ -15,7 +15,6 @@
 #include "wire_fake.h"
 
 #define MTU		256
-#define TARGET		(128 * 1024)
 #define RATE_MBIT	8
 #define ETHERNET_HEADERS (14 + 20 + 8)
 
@@ -64,7 +63,7 @@ static void hold_rate(struct wire_end *end, u32 megabits)
 static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 bytes)
 {
 	struct wire_op op = {
-		.opcode = opcode, .wr_id = 7, .length = bytes, .remote = TARGET,
+		.opcode = opcode, .wr_id = 7, .length = bytes, .remote = WIRE_TARGET,
 	};
 
 	if (opcode == IB_WR_RDMA_READ)
@@ -422,7 +421,7 @@ static void both_halves_share_the_rate(struct kunit *test)
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_op write = {
 		.opcode = IB_WR_RDMA_WRITE, .wr_id = 1, .length = 200 * MTU,
-		.remote = TARGET,
+		.remote = WIRE_TARGET,
 	};
 	struct wire_op read = {
 		.opcode = IB_WR_RDMA_READ, .wr_id = 2, .length = 200 * MTU,
@@ -467,7 +466,7 @@ static void expect_burst(struct kunit *test, u64 late, u64 made_up_for)
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_end *end = &wire->ends[0];
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 250 * MTU, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 250 * MTU, .remote = WIRE_TARGET,
 	};
 	u64 cost = (MTU + 12 + 4 + ETHERNET_HEADERS) * 8 * 1000 / RATE_MBIT;
 	u64 start;
@@ -500,7 +499,7 @@ static void an_rnr_delay_is_not_made_up_for(struct kunit *test)
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_flow *flow = &a->qp->flow;
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 500 * MTU, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 500 * MTU, .remote = WIRE_TARGET,
 	};
 	struct roce_packet nak = {
 		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
@@ -544,7 +543,7 @@ static void a_wait_for_the_netdev_is_not_made_up_for(struct kunit *test)
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_end *a = &wire->ends[0];
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = MTU, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = MTU, .remote = WIRE_TARGET,
 	};
 	u64 start;
 
@@ -629,7 +628,7 @@ static void a_lost_response_slows_the_responder_down(struct kunit *test)
 /* All four were answered; one answer was lost, and all are asked for again. Twice. */
 static void reads_that_are_asked_for_again_together_are_one_loss(struct kunit *test)
 {
-	struct wire_op op = { .opcode = IB_WR_RDMA_READ, .length = 8, .local = TARGET };
+	struct wire_op op = { .opcode = IB_WR_RDMA_READ, .length = 8, .local = WIRE_TARGET };
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	u32 i;

@@ -273,12 +273,7 @@ static void the_extremes_do_not_overflow(struct kunit *test)
 	}
 }
 
-static void describe_scenario(const struct scenario *scenario, char *description)
-{
-	strscpy(description, scenario->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(scenario, dcqcn_scenarios, describe_scenario);
+KUNIT_ARRAY_PARAM_DESC(scenario, dcqcn_scenarios, name);
 
 static struct kunit_case dcqcn_cases[] = {
 	KUNIT_CASE_PARAM(rate_and_alpha_are_those_of_the_model,

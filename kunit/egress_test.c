@@ -8,7 +8,6 @@
 #include "wire_fake.h"
 
 #define SIZE		1000
-#define TARGET		(128 * 1024)
 #define ENGINES		3
 
 /**
@@ -290,7 +289,7 @@ static void packets_may_outlive_the_device(struct kunit *test)
 static void post(struct wire *wire, enum ib_wr_opcode opcode)
 {
 	struct wire_op op = {
-		.opcode = opcode, .wr_id = 1, .length = SIZE, .remote = TARGET,
+		.opcode = opcode, .wr_id = 1, .length = SIZE, .remote = WIRE_TARGET,
 	};
 
 	if (opcode == IB_WR_RDMA_READ)
@@ -315,9 +314,9 @@ static void wait_and_finish(struct wire *wire, struct wire_end *end)
 	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(wire->test, 0,
 			memcmp(wire->ends[0].memory +
-				       (end == wire->ends ? 0 : TARGET),
+				       (end == wire->ends ? 0 : WIRE_TARGET),
 			       wire->ends[1].memory +
-				       (end == wire->ends ? TARGET : 0), SIZE));
+				       (end == wire->ends ? WIRE_TARGET : 0), SIZE));
 }
 
 static struct wire *new_wire(struct kunit *test)

@@ -266,12 +266,7 @@ static int make_device(struct kunit *test)
 	return 0;
 }
 
-static void describe_capture(const struct capture *capture, char *description)
-{
-	strscpy(description, capture->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(capture, captures, describe_capture);
+KUNIT_ARRAY_PARAM_DESC(capture, captures, name);
 
 static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(every_capture_is_there),

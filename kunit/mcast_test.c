@@ -387,12 +387,7 @@ static void attaching_and_detaching_have_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, detach(club, other, group), 0);
 }
 
-static void describe(const struct family *family, char *text)
-{
-	strscpy(text, family->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(family, families, describe);
+KUNIT_ARRAY_PARAM_DESC(family, families, name);
 
 static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(each_member_gets_a_copy, family_gen_params),

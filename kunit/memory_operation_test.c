@@ -5,7 +5,6 @@
  */
 #include "wire_fake.h"
 
-#define TARGET	(128 * 1024)	/* offset in the memory of an end */
 #define SIZE	3000
 
 static void free_region(void *ibmr)
@@ -13,7 +12,7 @@ static void free_region(void *ibmr)
 	roce_dereg_mr(ibmr, NULL);
 }
 
-/* A fast region over the memory at TARGET, mapped but not registered yet */
+/* A fast region over the memory at WIRE_TARGET, mapped but not registered yet */
 static struct roce_mr *new_region(struct kunit *test, struct wire_end *end)
 {
 	struct ib_mr *ibmr = roce_alloc_mr(&end->pd->ibpd, IB_MR_TYPE_MEM_REG, 4);
@@ -24,7 +23,7 @@ static struct roce_mr *new_region(struct kunit *test, struct wire_end *end)
 							   ibmr));
 	ibmr->page_size = PAGE_SIZE;
 	sg_init_table(&sg, 1);
-	sg_dma_address(&sg) = (uintptr_t)end->memory + TARGET;
+	sg_dma_address(&sg) = (uintptr_t)end->memory + WIRE_TARGET;
 	sg_dma_len(&sg) = SIZE;
 	KUNIT_ASSERT_EQ(test, roce_map_mr_sg(ibmr, &sg, 1, NULL), 1);
 	return to_roce_mr(ibmr);
@@ -133,7 +132,7 @@ static void a_registered_region_is_open_to_the_peer(struct kunit *test)
 	fixture_fill(a->memory, SIZE, 1);
 	post_write(test, a, 2, mr);
 	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory + TARGET, SIZE), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory + WIRE_TARGET, SIZE), 0);
 }
 
 static void an_invalidated_region_is_closed_to_the_peer(struct kunit *test)
@@ -171,7 +170,7 @@ static void a_registration_is_in_force_for_what_follows(struct kunit *test)
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_mr *mr = new_region(test, a);
 
-	fixture_fill(a->memory + TARGET, SIZE, 2);
+	fixture_fill(a->memory + WIRE_TARGET, SIZE, 2);
 	wire_receive(b, 7, 0, SIZE);
 	post_registration(test, a, 1, mr);
 	post_send_from(test, a, 2, mr);
@@ -180,7 +179,7 @@ static void a_registration_is_in_force_for_what_follows(struct kunit *test)
 	expect_opcode(wire, a->send_cq, 2, IB_WC_SEND);
 	expect_opcode(wire, a->send_cq, 3, IB_WC_LOCAL_INV);
 	wire_expect(wire, b->recv_cq, 7, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, memcmp(a->memory + TARGET, b->memory, SIZE), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(a->memory + WIRE_TARGET, b->memory, SIZE), 0);
 }
 
 /* Executed in between, completed in order, and not a second time after a loss */
@@ -190,7 +189,7 @@ static void local_operations_keep_their_place(struct kunit *test)
 	struct wire_end *a = &wire->ends[0];
 	struct roce_mr *mr = new_region(test, a);
 	struct wire_op write = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 1000, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 1000, .remote = WIRE_TARGET,
 	};
 	int i;
 
@@ -235,7 +234,7 @@ static void what_fails_locally_ends_the_connection_in_its_turn(struct kunit *tes
 	struct wire_end *a = &wire->ends[0];
 	struct roce_mr *mr = new_region(test, a);
 	struct wire_op write = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 1000, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 1000, .remote = WIRE_TARGET,
 	};
 
 	KUNIT_ASSERT_EQ(test, wire_post(a, &write), 0);

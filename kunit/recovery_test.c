@@ -9,7 +9,6 @@
 #define MTU		256
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
-#define TARGET		(128 * 1024)
 
 static const struct way {
 	const char *name;
@@ -20,43 +19,20 @@ static const struct way {
 	{ "WRITE with immediate", IB_WR_RDMA_WRITE_WITH_IMM },
 };
 
-/* Both directions of a READ are seen from who asks: end 0. */
-static void prepare(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+static void prepare(struct wire *wire, enum ib_wr_opcode opcode, u32 wr_id)
 {
-	bool read = opcode == IB_WR_RDMA_READ;
-	struct wire_end *from = &wire->ends[read], *to = from->peer;
-
 	wire_forget(wire);
-	fixture_fill(from->memory, SIZE, seed);
-	memset(to->memory + TARGET, 0, SIZE);
-	if (wire_has_receive(opcode))
-		wire_receive(to, 100 + seed, TARGET, SIZE);
+	wire_prepare(wire, opcode, wr_id, SIZE);
 }
 
-static void post(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+static void post(struct wire *wire, enum ib_wr_opcode opcode, u32 wr_id)
 {
-	struct wire_op op = {
-		.opcode = opcode, .wr_id = seed, .length = SIZE, .remote = TARGET,
-	};
-
-	if (opcode == IB_WR_RDMA_READ)
-		swap(op.local, op.remote);
-	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+	wire_send(wire, opcode, wr_id, SIZE);
 }
 
-static void finish(struct wire *wire, enum ib_wr_opcode opcode, u32 seed)
+static void finish(struct wire *wire, enum ib_wr_opcode opcode, u32 wr_id)
 {
-	bool read = opcode == IB_WR_RDMA_READ;
-	struct wire_end *from = &wire->ends[read], *to = from->peer;
-	struct kunit *test = wire->test;
-	struct ib_wc wc;
-
-	wire_expect(wire, wire->ends[0].send_cq, seed, IB_WC_SUCCESS);
-	if (wire_has_receive(opcode))
-		wire_expect(wire, to->recv_cq, 100 + seed, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, memcmp(from->memory, to->memory + TARGET, SIZE), 0);
-	KUNIT_EXPECT_EQ(test, roce_poll_cq(&to->recv_cq->ibcq, 1, &wc), 0);
-	KUNIT_EXPECT_EQ(test, roce_poll_cq(&from->send_cq->ibcq, 1, &wc), 0);
+	wire_finish(wire, opcode, wr_id, SIZE);
 }
 
 static void set_timeout(struct wire *wire, u8 timeout)
@@ -151,7 +127,7 @@ static void a_lost_acknowledgment_is_asked_for_again(struct kunit *test)
 static void a_repeated_write_writes_nothing(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
-	u8 *target = wire->ends[1].memory + TARGET;
+	u8 *target = wire->ends[1].memory + WIRE_TARGET;
 
 	prepare(wire, IB_WR_RDMA_WRITE, 1);
 	wire_fault(&wire->ends[1], 0, WIRE_DROP);
@@ -431,7 +407,7 @@ static void an_acknowledgment_behind_a_read_implies_a_nak(struct kunit *test)
 static void a_long_read_is_resumed_in_the_pieces_it_had(struct kunit *test)
 {
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_READ, .length = 400 * MTU, .local = TARGET,
+		.opcode = IB_WR_RDMA_READ, .length = 400 * MTU, .local = WIRE_TARGET,
 	};
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -442,7 +418,7 @@ static void a_long_read_is_resumed_in_the_pieces_it_had(struct kunit *test)
 	wire_fault(b, 100, WIRE_DROP);
 	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
 	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, memcmp(b->memory, a->memory + TARGET, op.length), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(b->memory, a->memory + WIRE_TARGET, op.length), 0);
 
 	first = wire_find(wire, 0, ROCE_READ_REQUEST, 0);
 	for (i = 0; (again = wire_find(wire, 0, ROCE_READ_REQUEST, i)); i++) {
@@ -532,7 +508,7 @@ static void an_unready_receiver_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire_find(wire, 1, ROCE_ACKNOWLEDGE, 0)->syndrome,
 			0x20 | 20);
 
-	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	wire_receive(&wire->ends[1], 101, WIRE_TARGET, SIZE);
 	finish(wire, way->opcode, 1);
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], rnr_nak_retry_err), 2);
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], out_of_buffer), 2);
@@ -595,7 +571,7 @@ static void seven_retries_are_for_ever(struct kunit *test)
 	fixture_fill(wire->ends[0].memory, SIZE, 1);
 	post(wire, IB_WR_SEND, 1);
 	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 10));
-	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	wire_receive(&wire->ends[1], 101, WIRE_TARGET, SIZE);
 	finish(wire, IB_WR_SEND, 1);
 }
 
@@ -611,7 +587,7 @@ static void an_rnr_delay_is_no_timeout(struct kunit *test)
 	fixture_fill(wire->ends[0].memory, SIZE, 1);
 	post(wire, IB_WR_SEND, 1);
 	KUNIT_EXPECT_TRUE(test, wait_for_rnr_naks(wire, 3));
-	wire_receive(&wire->ends[1], 101, TARGET, SIZE);
+	wire_receive(&wire->ends[1], 101, WIRE_TARGET, SIZE);
 	finish(wire, IB_WR_SEND, 1);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
 }
@@ -630,7 +606,7 @@ static void the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
 		post_short(wire, i);
 	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
 	for (i = 1; i <= 3; i++)
-		wire_receive(b, 100 + i, TARGET, SIZE);
+		wire_receive(b, 100 + i, WIRE_TARGET, SIZE);
 	for (i = 1; i <= 3; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 1);
@@ -648,8 +624,8 @@ static void a_packet_that_was_alone_may_be_lost_after_an_rnr_delay(struct kunit 
 	post_short(wire, 1);
 	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
 	post_short(wire, 2);
-	wire_receive(b, 101, TARGET, SIZE);
-	wire_receive(b, 102, TARGET, SIZE);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
+	wire_receive(b, 102, WIRE_TARGET, SIZE);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
@@ -707,13 +683,7 @@ static const struct malformation malformations[] = {
 	  .counter = ROCE_COUNTER_rx_dropped_length },
 };
 
-static void describe_malformation(const struct malformation *malformation,
-				  char *name)
-{
-	strscpy(name, malformation->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(malformation, malformations, describe_malformation);
+KUNIT_ARRAY_PARAM_DESC(malformation, malformations, name);
 
 /* With an ICRC that is right, unless @icrc is to be wrong, too */
 static void malform(struct sk_buff *skb, const struct malformation *how, bool icrc)
@@ -759,7 +729,7 @@ static void a_request_that_was_damaged_is_not_refused(struct kunit *test)
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
 	wire_forget(wire);
-	wire_receive(b, 101, TARGET, SIZE);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
 	post_short(wire, 1);
 	wire_start(wire);
 	malform(skb_peek_tail(&wire->queue), how, false);
@@ -774,8 +744,8 @@ static void a_malformed_request_that_is_not_expected_is_dropped(struct kunit *te
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
 	wire_forget(wire);
-	wire_receive(b, 101, TARGET, SIZE);
-	wire_receive(b, 102, TARGET, SIZE);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
+	wire_receive(b, 102, WIRE_TARGET, SIZE);
 	wire_fault(a, 0, WIRE_DROP);
 	post_short(wire, 1);
 	wire_start(wire);
@@ -934,7 +904,7 @@ static void post_reads(struct wire *wire, u32 reads, u32 length)
 	for (i = 0; i < reads; i++) {
 		struct wire_op op = {
 			.opcode = IB_WR_RDMA_READ, .wr_id = i, .length = length,
-			.local = TARGET + i * length, .remote = i * length,
+			.local = WIRE_TARGET + i * length, .remote = i * length,
 		};
 
 		KUNIT_ASSERT_EQ(wire->test, wire_post(a, &op), 0);
@@ -976,7 +946,7 @@ static void finish_reads(struct wire *wire, u32 reads, u32 length)
 	for (i = 0; i < reads; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(wire->test, 0,
-			memcmp(b->memory, a->memory + TARGET, reads * length));
+			memcmp(b->memory, a->memory + WIRE_TARGET, reads * length));
 }
 
 static void reads_that_are_posted_together_travel_together(struct kunit *test)
@@ -1176,7 +1146,7 @@ static void limits_that_change_in_sqd_hold_at_once(struct kunit *test)
 	wire_run(wire);
 	KUNIT_EXPECT_GE(test, SEEN(b, out_of_buffer), 1);
 	KUNIT_EXPECT_EQ(test, a->qp->state, IB_QPS_RTS);
-	wire_receive(b, 101, TARGET, SIZE);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 }
 
@@ -1218,7 +1188,7 @@ static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 	for (i = 0; i < 20; i++) {
 		struct wire_op op = {
 			.opcode = IB_WR_RDMA_WRITE, .wr_id = i, .length = 1000,
-			.local = i * 1024, .remote = TARGET + i * 1024,
+			.local = i * 1024, .remote = WIRE_TARGET + i * 1024,
 		};
 
 		for (end = 0; end < 2; end++)
@@ -1229,18 +1199,13 @@ static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
 			wire_expect(wire, wire->ends[end].send_cq, i, IB_WC_SUCCESS);
 			KUNIT_EXPECT_EQ(test, 0,
 					memcmp(wire->ends[end].memory + i * 1024,
-					       wire->ends[!end].memory + TARGET +
+					       wire->ends[!end].memory + WIRE_TARGET +
 					       i * 1024, 1000));
 		}
 	}
 }
 
-static void describe_way(const struct way *way, char *description)
-{
-	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(way, ways, describe_way);
+KUNIT_ARRAY_PARAM_DESC(way, ways, name);
 
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again, way_gen_params),

@@ -9,18 +9,11 @@
 #define MTU		256
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
-#define TARGET		(128 * 1024)
 #define RNR_246_MS	29	/* a code of the AETH: 245.76 ms */
 
 static struct roce_reorder *of_responder(struct wire *wire)
 {
 	return &wire->ends[1].qp->responder.reorder;
-}
-
-static void set_wait(struct wire *wire, u64 nanoseconds)
-{
-	wire->ends[0].qp->requester.reorder.wait = nanoseconds;
-	wire->ends[1].qp->responder.reorder.wait = nanoseconds;
 }
 
 /* Nothing is late on a slow machine. */
@@ -32,7 +25,7 @@ static struct wire *new_wire(struct kunit *test, u8 timeout)
 	setup.timeout = timeout;
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	wire = wire_new(test, &setup);
-	set_wait(wire, NSEC_PER_SEC);
+	wire_set_wait(wire, NSEC_PER_SEC);
 	return wire;
 }
 
@@ -46,37 +39,15 @@ static const struct way {
 	{ "READ", IB_WR_RDMA_READ },
 };
 
-/* The end that sends the payload; end 0 posts. */
-static struct wire_end *sender(struct wire *wire, enum ib_wr_opcode opcode)
-{
-	return &wire->ends[opcode == IB_WR_RDMA_READ];
-}
-
 static void post(struct wire *wire, enum ib_wr_opcode opcode)
 {
-	struct wire_end *from = sender(wire, opcode), *to = from->peer;
-	struct wire_op op = {
-		.opcode = opcode, .wr_id = 1, .length = SIZE, .remote = TARGET,
-	};
-
-	fixture_fill(from->memory, SIZE, 1);
-	memset(to->memory + TARGET, 0, SIZE);
-	if (wire_has_receive(opcode))
-		wire_receive(to, 101, TARGET, SIZE);
-	if (opcode == IB_WR_RDMA_READ)
-		swap(op.local, op.remote);
-	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+	wire_prepare(wire, opcode, 1, SIZE);
+	wire_send(wire, opcode, 1, SIZE);
 }
 
 static void finish(struct wire *wire, enum ib_wr_opcode opcode)
 {
-	struct wire_end *from = sender(wire, opcode), *to = from->peer;
-
-	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
-	if (wire_has_receive(opcode))
-		wire_expect(wire, to->recv_cq, 101, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(wire->test, 0,
-			memcmp(from->memory, to->memory + TARGET, SIZE));
+	wire_finish(wire, opcode, 1, SIZE);
 }
 
 /* Packets from @from on, of a message that goes nowhere */
@@ -100,7 +71,7 @@ static void what_is_overtaken_is_not_sent_again(struct kunit *test)
 {
 	const struct way *way = test->param_value;
 	struct wire *wire = new_wire(test, 0);
-	struct wire_end *from = sender(wire, way->opcode);
+	struct wire_end *from = wire_source(wire, way->opcode);
 	u32 i;
 
 	for (i = 0; i < PACKETS - 1; i++) {
@@ -181,7 +152,7 @@ static void fewer_overtakers_tell_of_it_in_time(struct kunit *test)
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
-	set_wait(wire, NSEC_PER_MSEC);
+	wire_set_wait(wire, NSEC_PER_MSEC);
 	wire_fault(a, PACKETS - 2, WIRE_DROP);
 	post(wire, IB_WR_RDMA_WRITE);
 	finish(wire, IB_WR_RDMA_WRITE);
@@ -193,7 +164,7 @@ static void a_lost_response_is_noticed_in_time(struct kunit *test)
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
 
-	set_wait(wire, NSEC_PER_MSEC);
+	wire_set_wait(wire, NSEC_PER_MSEC);
 	wire_fault(&wire->ends[1], PACKETS - 2, WIRE_DROP);
 	post(wire, IB_WR_RDMA_READ);
 	finish(wire, IB_WR_RDMA_READ);
@@ -270,7 +241,7 @@ static void a_lost_response_of_an_atomic_write_is_asked_for_alone(struct kunit *
 
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	wire = wire_new(test, &setup);
-	set_wait(wire, NSEC_PER_SEC);
+	wire_set_wait(wire, NSEC_PER_SEC);
 	a = &wire->ends[0];
 	b = &wire->ends[1];
 	fixture_fill(a->memory, 4 * sizeof(u64), 1);
@@ -365,7 +336,7 @@ static void who_was_taken_for_lost_and_comes_is_given_more_time(struct kunit *te
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_packet late = wire_request(wire, ROCE_WRITE_FIRST, SIZE);
 
-	late.va += TARGET;
+	late.va += WIRE_TARGET;
 	late.payload = MTU;
 	wire_fault(a, 0, WIRE_DROP);
 	post(wire, IB_WR_RDMA_WRITE);
@@ -392,7 +363,7 @@ static void losses_make_it_forget_that_packets_were_late(struct kunit *test)
 	finish(wire, IB_WR_RDMA_WRITE);
 	KUNIT_EXPECT_TRUE(test, of_responder(wire)->reorders);
 	for (i = 0; of_responder(wire)->reorders && i < 100; i++) {
-		set_wait(wire, NSEC_PER_MSEC);
+		wire_set_wait(wire, NSEC_PER_MSEC);
 		wire_forget(wire);
 		wire_fault(a, 1, WIRE_DROP);
 		post(wire, IB_WR_RDMA_WRITE);
@@ -520,7 +491,7 @@ static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 	setup.rnr_timer = RNR_246_MS;
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	wire = wire_new(test, &setup);
-	set_wait(wire, NSEC_PER_SEC);
+	wire_set_wait(wire, NSEC_PER_SEC);
 	a = &wire->ends[0];
 	b = &wire->ends[1];
 	wire_fault(a, 0, WIRE_DELAY);
@@ -528,7 +499,7 @@ static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 	wire_run(wire);
 	KUNIT_EXPECT_GE(test, SEEN(b, send_rnr_err), 1);
 	KUNIT_EXPECT_TRUE(test, !of_responder(wire)->runs);
-	wire_receive(b, 101, TARGET, SIZE);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 	wire_expect(wire, b->recv_cq, 101, IB_WC_SUCCESS);
 }
@@ -559,24 +530,9 @@ static void every_byte_arrives_in_order_and_once(struct kunit *test)
 	storm_work(wire);
 }
 
-static void describe_way(const struct way *way, char *description)
-{
-	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void describe_ending(const struct ending *ending, char *description)
-{
-	strscpy(description, ending->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void describe_storm(const struct storm *storm, char *description)
-{
-	strscpy(description, storm->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(way, ways, describe_way);
-KUNIT_ARRAY_PARAM(ending, endings, describe_ending);
-KUNIT_ARRAY_PARAM(storm, storms, describe_storm);
+KUNIT_ARRAY_PARAM_DESC(way, ways, name);
+KUNIT_ARRAY_PARAM_DESC(ending, endings, name);
+KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 
 static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE_PARAM(what_is_overtaken_is_not_sent_again, way_gen_params),

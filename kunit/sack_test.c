@@ -10,7 +10,6 @@
 #define MTU		256
 #define PACKETS		8
 #define SIZE		((PACKETS - 1) * MTU + 77)
-#define TARGET		(128 * 1024)
 
 /* @timeout: 0 for no probes */
 static struct wire *new_wire(struct kunit *test, u8 timeout,
@@ -25,34 +24,19 @@ static struct wire *new_wire(struct kunit *test, u8 timeout,
 	setup.loss_recovery[1] = of_responder;
 	wire = wire_new(test, &setup);
 	/* Nothing is late on a slow machine. */
-	wire->ends[0].qp->requester.reorder.wait = NSEC_PER_SEC;
-	wire->ends[1].qp->responder.reorder.wait = NSEC_PER_SEC;
+	wire_set_wait(wire, NSEC_PER_SEC);
 	return wire;
 }
 
 static void post(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id)
 {
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-	struct wire_op op = {
-		.opcode = opcode, .wr_id = wr_id, .length = SIZE, .remote = TARGET,
-	};
-
-	fixture_fill(a->memory, SIZE, 1);
-	memset(b->memory + TARGET, 0, SIZE);
-	if (wire_has_receive(opcode))
-		wire_receive(b, 101, TARGET, SIZE);
-	KUNIT_ASSERT_EQ(wire->test, wire_post(a, &op), 0);
+	wire_prepare(wire, opcode, wr_id, SIZE);
+	wire_send(wire, opcode, wr_id, SIZE);
 }
 
 static void finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id)
 {
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
-
-	wire_expect(wire, a->send_cq, wr_id, IB_WC_SUCCESS);
-	if (wire_has_receive(opcode))
-		wire_expect(wire, b->recv_cq, 101, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(wire->test, 0,
-			memcmp(a->memory, b->memory + TARGET, SIZE));
+	wire_finish(wire, opcode, wr_id, SIZE);
 }
 
 /* An offer and a confirmation go each with a message. */
@@ -273,7 +257,7 @@ static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
 	struct wire_end *a = &wire->ends[0];
 	struct wire_op read = {
 		.opcode = IB_WR_RDMA_READ, .wr_id = 1, .length = SIZE,
-		.local = 64 * 1024, .remote = TARGET,
+		.local = 64 * 1024, .remote = WIRE_TARGET,
 	};
 
 	get_acquainted(wire);
@@ -437,7 +421,7 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op read = {
 		.opcode = IB_WR_RDMA_READ, .wr_id = 1, .length = SIZE,
-		.local = 64 * 1024, .remote = TARGET,
+		.local = 64 * 1024, .remote = WIRE_TARGET,
 	};
 
 	get_acquainted(wire);
@@ -445,7 +429,7 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	wire_fault(a, 0, WIRE_DROP);
 	KUNIT_ASSERT_EQ(test, wire_post(a, &read), 0);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + 64 * 1024, b->memory + TARGET,
+	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory + 64 * 1024, b->memory + WIRE_TARGET,
 					SIZE));
 	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
@@ -578,7 +562,7 @@ static void long_messages_arrive(struct kunit *test)
 	struct wire *wire = stormy_wire(test, test->param_value);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = STORM_TARGET, .remote = STORM_TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = WIRE_TARGET, .remote = WIRE_TARGET,
 	};
 	u32 i;
 
@@ -588,28 +572,13 @@ static void long_messages_arrive(struct kunit *test)
 	}
 	for (i = 0; i < 3; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory, b->memory + STORM_TARGET, STORM_TARGET));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(a->memory, b->memory + WIRE_TARGET, WIRE_TARGET));
 	expect_nothing_in_vain(wire);
 }
 
-static void describe_way(const struct way *way, char *description)
-{
-	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void describe_forgery(const struct forgery *forgery, char *description)
-{
-	strscpy(description, forgery->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void describe_storm(const struct storm *storm, char *description)
-{
-	strscpy(description, storm->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(way, ways, describe_way);
-KUNIT_ARRAY_PARAM(forgery, forgeries, describe_forgery);
-KUNIT_ARRAY_PARAM(storm, storms, describe_storm);
+KUNIT_ARRAY_PARAM_DESC(way, ways, name);
+KUNIT_ARRAY_PARAM_DESC(forgery, forgeries, name);
+KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 
 static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(two_devices_find_each_other),

@@ -23,7 +23,7 @@ static struct wire_op begin_round(u32 round, struct rnd_state *random)
 	struct wire_op op = {
 		.opcode = kind(round), .wr_id = round,
 		.length = 1 + prandom_u32_state(random) % (SLOT - 1),
-		.local = round * SLOT, .remote = STORM_TARGET + round * SLOT,
+		.local = round * SLOT, .remote = WIRE_TARGET + round * SLOT,
 		.flags = round % 7 == 6 ? IB_SEND_FENCE : 0,
 	};
 
@@ -70,7 +70,7 @@ void storm_begin(struct wire *wire, const struct storm *storm)
 	for (i = 0; i < ARRAY_SIZE(wire->ends); i++) {
 		struct wire_end *end = &wire->ends[i];
 
-		fixture_fill(end->memory, STORM_TARGET, 1 + i);
+		fixture_fill(end->memory, WIRE_TARGET, 1 + i);
 		if (i && storm->one_way)
 			continue;
 		end->weather.drop = storm->drop;

@@ -26,9 +26,6 @@ struct storm {
 	u32 reordering_us;
 };
 
-/* Where the work finds what it brings to the other end, in the memory of either */
-#define STORM_TARGET	(WIRE_MEMORY / 2)
-
 void storm_begin(struct wire *wire, const struct storm *storm);
 void storm_work(struct wire *wire);
 

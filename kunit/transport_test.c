@@ -7,7 +7,6 @@
 #include "xmit.h"
 
 #define MTU	256
-#define TARGET	(128 * 1024)	/* offset of where data goes, in either memory */
 #define SOURCE	64
 
 /* An operation, and how it travels */
@@ -92,9 +91,9 @@ static void check_send(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
 /* Exactly @size bytes are what they should be, and none beside them changed. */
 static void check_bytes(struct kunit *test, const u8 *from, u8 *to, u32 size)
 {
-	KUNIT_EXPECT_EQ(test, memcmp(from, to + TARGET, size), 0);
-	KUNIT_EXPECT_NULL(test, memchr_inv(to + TARGET - 16, 0xee, 16));
-	KUNIT_EXPECT_NULL(test, memchr_inv(to + TARGET + size, 0xee, 16));
+	KUNIT_EXPECT_EQ(test, memcmp(from, to + WIRE_TARGET, size), 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(to + WIRE_TARGET - 16, 0xee, 16));
+	KUNIT_EXPECT_NULL(test, memchr_inv(to + WIRE_TARGET + size, 0xee, 16));
 }
 
 static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
@@ -104,14 +103,14 @@ static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
 	u8 *from = read ? b->memory : a->memory, *to = read ? a->memory : b->memory;
 	struct wire_op op = {
 		.opcode = opcode, .wr_id = size, .length = size,
-		.local = read ? TARGET : SOURCE,
-		.remote = read ? SOURCE : TARGET,
+		.local = read ? WIRE_TARGET : SOURCE,
+		.remote = read ? SOURCE : WIRE_TARGET,
 	};
 
 	fixture_fill(from + SOURCE, size, size);
-	memset(to + TARGET - 16, 0xee, size + 32);
+	memset(to + WIRE_TARGET - 16, 0xee, size + 32);
 	if (is_send(opcode))
-		wire_receive(b, 900 + size, TARGET, size + 10);
+		wire_receive(b, 900 + size, WIRE_TARGET, size + 10);
 	else if (has_immediate(opcode))
 		wire_receive(b, 900 + size, 0, 0);
 
@@ -181,21 +180,21 @@ static void memory_may_be_scattered(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		struct wire_op op = {
 			.opcode = IB_WR_RDMA_WRITE, .wr_id = i, .sges = 4,
-			.length = lengths[i], .remote = TARGET,
+			.length = lengths[i], .remote = WIRE_TARGET,
 		};
 
 		fixture_fill(a->memory, lengths[i], i);
 		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory + TARGET,
+		KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory + WIRE_TARGET,
 					     lengths[i]), 0);
 
 		op.opcode = IB_WR_RDMA_READ;
-		op.remote = TARGET;
-		op.local = TARGET;
+		op.remote = WIRE_TARGET;
+		op.local = WIRE_TARGET;
 		KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, memcmp(a->memory, a->memory + TARGET,
+		KUNIT_EXPECT_EQ(test, memcmp(a->memory, a->memory + WIRE_TARGET,
 					     lengths[i]), 0);
 	}
 }
@@ -207,7 +206,7 @@ static void inline_data_is_taken_when_it_is_posted(struct kunit *test)
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op op = {
 		.opcode = IB_WR_RDMA_WRITE, .length = WIRE_INLINE, .sges = 2,
-		.remote = TARGET, .flags = IB_SEND_INLINE, .bad_lkey = true,
+		.remote = WIRE_TARGET, .flags = IB_SEND_INLINE, .bad_lkey = true,
 	};
 	u8 copy[WIRE_INLINE];
 
@@ -218,7 +217,7 @@ static void inline_data_is_taken_when_it_is_posted(struct kunit *test)
 	memset(a->memory, 0, WIRE_INLINE);
 	local_bh_enable();
 	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, memcmp(copy, b->memory + TARGET, WIRE_INLINE), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(copy, b->memory + WIRE_TARGET, WIRE_INLINE), 0);
 }
 
 static void a_message_looks_as_the_iba_says(struct kunit *test)
@@ -289,7 +288,7 @@ static void post_short(struct wire *wire, int number)
 {
 	struct wire_op op = {
 		.wr_id = number, .opcode = IB_WR_RDMA_WRITE, .length = 8,
-		.remote = TARGET,
+		.remote = WIRE_TARGET,
 	};
 
 	KUNIT_EXPECT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
@@ -375,7 +374,7 @@ static void short_messages_that_fill_a_train_do_not_wait(struct kunit *test)
 static void packets_in_flight_are_bounded(struct kunit *test)
 {
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 400 * MTU, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 400 * MTU, .remote = WIRE_TARGET,
 	};
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);
@@ -412,7 +411,7 @@ static void a_long_read_is_asked_for_in_pieces(struct kunit *test)
 static void no_more_reads_than_agreed_are_under_way(struct kunit *test)
 {
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_READ, .length = 1, .local = TARGET,
+		.opcode = IB_WR_RDMA_READ, .length = 1, .local = WIRE_TARGET,
 	};
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);
@@ -432,10 +431,10 @@ static void no_more_reads_than_agreed_are_under_way(struct kunit *test)
 static void a_fence_waits_for_reads(struct kunit *test)
 {
 	struct wire_op read = {
-		.opcode = IB_WR_RDMA_READ, .length = 10, .local = TARGET,
+		.opcode = IB_WR_RDMA_READ, .length = 10, .local = WIRE_TARGET,
 	};
 	struct wire_op write = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 10, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 10, .remote = WIRE_TARGET,
 		.wr_id = 1, .flags = IB_SEND_FENCE,
 	};
 	struct wire_setup setup = wire_defaults();
@@ -454,7 +453,7 @@ static void a_fence_waits_for_reads(struct kunit *test)
 static void an_unsignaled_request_makes_no_completion(struct kunit *test)
 {
 	struct wire_op op = {
-		.opcode = IB_WR_RDMA_WRITE, .length = 10, .remote = TARGET,
+		.opcode = IB_WR_RDMA_WRITE, .length = 10, .remote = WIRE_TARGET,
 		.wr_id = 2,
 	};
 	struct wire_setup setup = wire_defaults();
@@ -482,7 +481,7 @@ static void post_mix(struct wire *wire, int end, int i)
 	struct wire_op op = {
 		.opcode = opcodes[i % 3], .wr_id = i, .length = 100 * i,
 		.local = i * 4096,
-		.remote = TARGET + i * 4096,
+		.remote = WIRE_TARGET + i * 4096,
 	};
 
 	if (op.opcode == IB_WR_SEND)
@@ -499,7 +498,7 @@ static void check_mix(struct wire *wire, int end, int i)
 
 	if (i % 3 == 1)
 		swap(here, there);
-	KUNIT_EXPECT_EQ_MSG(wire->test, 0, memcmp(here + at, there + TARGET + at,
+	KUNIT_EXPECT_EQ_MSG(wire->test, 0, memcmp(here + at, there + WIRE_TARGET + at,
 						  100 * i),
 			    "end %d, request %d", end, i);
 }
@@ -515,7 +514,7 @@ static void both_directions_work_at_once(struct kunit *test)
 		setup.whole_trains = trains;
 		wire = wire_new(test, &setup);
 		for (end = 0; end < 2; end++)
-			fixture_fill(wire->ends[end].memory, TARGET, end + 7);
+			fixture_fill(wire->ends[end].memory, WIRE_TARGET, end + 7);
 		for (i = 1; i < 30; i++)
 			for (end = 0; end < 2; end++)
 				post_mix(wire, end, i);
@@ -576,12 +575,7 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 0);
 }
 
-static void describe_way(const struct way *way, char *description)
-{
-	strscpy(description, way->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(way, ways, describe_way);
+KUNIT_ARRAY_PARAM_DESC(way, ways, name);
 
 static struct kunit_case transport_cases[] = {
 	KUNIT_CASE_PARAM(bytes_and_completions_arrive, way_gen_params),

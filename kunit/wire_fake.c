@@ -583,6 +583,64 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 }
 
 /**
+ * wire_prepare() - set the memory up for a message of end 0, or a READ by it
+ * @wire: the wire
+ * @opcode: of its work request
+ * @wr_id: likewise; it decides what is sent
+ * @length: bytes, from the beginning of the source's memory to WIRE_TARGET of the other
+ *
+ * If it uses a receive up, that is posted, with a wr_id that is 100 more.
+ */
+void wire_prepare(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
+{
+	struct wire_end *from = wire_source(wire, opcode), *to = from->peer;
+
+	fixture_fill(from->memory, length, wr_id);
+	memset(to->memory + WIRE_TARGET, 0, length);
+	if (wire_has_receive(opcode))
+		wire_receive(to, 100 + wr_id, WIRE_TARGET, length);
+}
+
+/** wire_send() - post what wire_prepare() is for */
+void wire_send(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
+{
+	struct wire_op op = {
+		.opcode = opcode, .wr_id = wr_id, .length = length, .remote = WIRE_TARGET,
+	};
+
+	if (opcode == IB_WR_RDMA_READ)
+		swap(op.local, op.remote);
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
+}
+
+/** wire_finish() - wait until what wire_send() has posted is done, well and once */
+void wire_finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
+{
+	struct wire_end *from = wire_source(wire, opcode), *to = from->peer;
+	struct roce_cq *send_cq = wire->ends[0].send_cq;
+	struct roce_cq *recv_cq = wire->ends[1].recv_cq;
+	struct kunit *test = wire->test;
+	struct ib_wc wc;
+
+	wire_expect(wire, send_cq, wr_id, IB_WC_SUCCESS);
+	if (wire_has_receive(opcode))
+		wire_expect(wire, recv_cq, 100 + wr_id, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(from->memory, to->memory + WIRE_TARGET, length));
+	/* With a READ, what is behind it may be over, too. */
+	if (opcode == IB_WR_RDMA_READ)
+		return;
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&send_cq->ibcq, 1, &wc), 0);
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&recv_cq->ibcq, 1, &wc), 0);
+}
+
+/** wire_set_wait() - how late packets may be, for both halves that end 0 sends to */
+void wire_set_wait(struct wire *wire, u64 nanoseconds)
+{
+	wire->ends[0].qp->requester.reorder.wait = nanoseconds;
+	wire->ends[1].qp->responder.reorder.wait = nanoseconds;
+}
+
+/**
  * wire_request() - the first packet of end 0, for the beginning of end 1's memory
  * @wire: the wire
  * @operation: of the opcode; the service is RC

@@ -15,6 +15,7 @@
  * every time.
  */
 #define WIRE_MEMORY	(256 * 1024)
+#define WIRE_TARGET	(WIRE_MEMORY / 2)	/* where messages go, in either memory */
 #define WIRE_FAULTS	8
 #define WIRE_LOG	4096
 #define WIRE_PSNS	65536		/* more than are ever in flight */
@@ -245,6 +246,12 @@ static inline bool wire_has_receive(enum ib_wr_opcode opcode)
 	return opcode == IB_WR_SEND || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
+/** wire_source() - the end that sends the payload of a request of end 0 */
+static inline struct wire_end *wire_source(struct wire *wire, enum ib_wr_opcode opcode)
+{
+	return &wire->ends[opcode == IB_WR_RDMA_READ];
+}
+
 struct wire_setup wire_defaults(void);
 struct wire *wire_new(struct kunit *test, const struct wire_setup *setup);
 void wire_modify(struct wire_end *end, struct ib_qp_attr *attr, int mask);
@@ -261,6 +268,10 @@ int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 		const u8 *payload);
 void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
 		 enum ib_wc_status status);
+void wire_set_wait(struct wire *wire, u64 nanoseconds);
+void wire_prepare(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length);
+void wire_send(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length);
+void wire_finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length);
 u32 wire_count(const struct wire *wire, u8 from, u8 opcode);
 const struct wire_record *wire_find(const struct wire *wire, u8 from, u8 opcode,
 				    u32 nth);
