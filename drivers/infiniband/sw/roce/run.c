@@ -192,8 +192,9 @@ static u32 crc_of_pieces(const struct sk_buff *skb, u32 from, u32 to, u32 crc)
 	return crc;
 }
 
-static noinline void set_prefix(struct sk_buff *skb, const struct roce_packet *packet,
-				u32 size, const struct roce_bth *bth)
+static noinline void set_icrc_prefix(struct sk_buff *skb,
+				     const struct roce_packet *packet,
+				     u32 size, const struct roce_bth *bth)
 {
 	struct roce_ip_headers headers;
 
@@ -208,7 +209,7 @@ static u32 begin_icrc(struct sk_buff *skb, const struct roce_packet *packet,
 	const struct roce_icrc_prefix *prefix = &roce_run(skb)->prefix;
 
 	if (counts_identification(skb) || !roce_icrc_has_prefix(prefix, bth, size))
-		set_prefix(skb, packet, size, bth);
+		set_icrc_prefix(skb, packet, size, bth);
 	return roce_icrc_begin(prefix, bth, sizeof(*bth));
 }
 
