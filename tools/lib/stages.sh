@@ -13,7 +13,7 @@ all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-
 
 # make soak, which takes a day
 soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
-	race-control races
+	race-control races kunit-s390x
 	ubuntu ubuntu-ga ubuntu-24.04 hosts)
 
 # Their results are told apart from those about the driver's behaviour.
@@ -55,32 +55,35 @@ run_build() {
 	build_row kunit KUNIT=1
 }
 
-# The suites' lines would count beside their cases: only the cases, with the suite's name.
-run_kunit() {
-	local ktap=$logs/kunit.ktap status=0
+# kunit_on NAME [KERNEL]: the suites' lines would count beside their cases: only the cases,
+# with that name and the suite's.
+kunit_on() {
+	local name=$1 ktap=$logs/$1.ktap status=0
 
-	"$top/tools/kunit" >"$ktap" 2>&1 || status=$?
+	"$top/tools/kunit" "${@:2}" >"$ktap" 2>&1 || status=$?
 	if machine_was_lost "$ktap" "$status"; then
 		sed 's/^/# /' "$ktap"
 		echo "# once more, for the machine was lost"
 		status=0
-		"$top/tools/kunit" >"$ktap" 2>&1 || status=$?
-		[ $status -ne 0 ] || echo "the machine of kunit" >>"$logs/flaky"
+		"$top/tools/kunit" "${@:2}" >"$ktap" 2>&1 || status=$?
+		[ $status -ne 0 ] || echo "the machine of $name" >>"$logs/flaky"
 	fi
 	sed 's/^/# /' "$ktap"
-	awk '/^    # Subtest: /  { suite = $3 }
+	awk -v name="$name" '
+	     /^    # Subtest: /  { suite = $3 }
 	     /^    1\.\.[0-9]+$/ { planned += substr($1, 4) }
 	     /^    (not )?ok [0-9]+ / {
 		result = $1 == "not" ? "not ok" : "ok"
 		sub(/^    (not )?ok [0-9]+ (- )?/, "")
-		print result " - kunit " suite " " $0
+		print result " - " name " " suite " " $0
 	     }
 	     END { print "1.." planned + 0 }' "$ktap"
 	if kernel_complained "$ktap"; then
-		printf '%s\n' "not ok - kunit: kernel splat" 1..1
+		printf '%s\n' "not ok - $name: kernel splat" 1..1
 	fi
 	return $status
 }
+run_kunit() { kunit_on kunit; }
 
 # The heart of the integration, on the packaged kernel
 heart=(smoke/smoke.sh integration/{traffic,vlan,loss,marks,counters,wire,hostile,verbs,teardown}.sh)
@@ -200,6 +203,9 @@ run_race_control() {
 	result "KCSAN reports a race that is there" $? "$logs/race-control.log"
 	echo 1..1
 }
+
+# On a big-endian machine
+run_kunit_s390x() { kunit_on kunit-s390x s390x; }
 
 run_ubuntu() { run_scripts ubuntu smoke/smoke.sh; }
 run_ubuntu_ga() { run_scripts ubuntu-ga smoke/smoke.sh; }
