@@ -41,6 +41,9 @@ demo:
 demo-incast:
 	@tools/demo_incast $(INCAST)
 
+demo-loss:
+	@tools/demo_loss $(LOSS)
+
 kunit:
 	@tools/kunit
 
@@ -78,6 +81,7 @@ help:
 	@echo 'In a virtual machine; everything these need, they fetch and build themselves:'
 	@echo 'make demo      two hosts, one link, RDMA between them (KERNEL=stock|debug|plain|next)'
 	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
+	@echo 'make demo-loss  links that lose packets: selective repeat, go-back-N, TCP; draws losses.svg'
 	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock|ubuntu)'
 	@echo 'make test      builds, lint, KUnit, the heart of the integration: 10 minutes; CI runs it'
 	@echo 'make kunit     the KUnit suites'
@@ -90,4 +94,4 @@ help:
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install uninstall deb clean demo demo-incast test kunit check soak mutants lint lab bench vm help
+.PHONY: all modules install uninstall deb clean demo demo-incast demo-loss test kunit check soak mutants lint lab bench vm help

@@ -48,6 +48,22 @@ def queue_lines(link, end, is_switch):
     return lines
 
 
+def microseconds(time):
+    return f"{time / 1000:.3f}us"
+
+
+def delay_of(link, forward):
+    """
+    For netem, which reorders by sending at once what it does not delay. Where some packets
+    are late, the others have no delay, and those in the other direction have all of it.
+    """
+    if not link.late:
+        return microseconds(link.delay)
+    if not forward:
+        return microseconds(2 * link.delay)
+    return f"{microseconds(link.delay)} {microseconds(link.delay)} reorder {(1 - link.late) * 100}%"
+
+
 def arrival_lines(link, end, forward):
     """What comes in through an end takes its time, and some of it is lost."""
     faults, action = "", ""
@@ -57,7 +73,8 @@ def arrival_lines(link, end, forward):
         action = f"action pipe random determ drop {link.loss.removeprefix('1/')} "
     if forward and link.reorder:
         faults += f" reorder {link.reorder * 100}%"
-    return [f"qdisc add dev in-{end} root netem limit 10000000 delay {link.delay / 1000:.3f}us{faults}",
+    return [f"qdisc add dev in-{end} root netem limit 10000000 "
+            f"delay {delay_of(link, forward)}{faults}",
             f"qdisc add dev {end} clsact",
             f"filter add dev {end} ingress matchall {action}"
             f"action mirred egress redirect dev in-{end}"]

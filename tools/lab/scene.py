@@ -12,6 +12,7 @@
          loss=1% | loss=1/100       of what goes from A to B: at random, or each 100th
          lose=16,40                 of the packets for RoCE at B, which is a host
          reorder=1%                 of what goes from A to B comes without the delay
+         late=10%                   of it comes late, by up to a round trip
          mtu=4200                   of the netdevs
     set PATH VALUE                  of each device, in /sys/class/infiniband/DEVICE
     flow NAME A B send|write|read|atomic KEY=VALUE...    see load.c; sizes and times
@@ -88,10 +89,12 @@ class Link:
     loss: str = ""
     lose: str = ""
     reorder: float = 0
+    late: float = 0
     mtu: int = 4200
 
     KEYS = {"rate": to_bits, "delay": to_ns, "buffer": to_bytes, "mark": Mark.parse,
-            "loss": str, "lose": str, "reorder": to_share, "mtu": to_bytes}
+            "loss": str, "lose": str, "reorder": to_share, "late": to_share,
+            "mtu": to_bytes}
 
 
 @dataclass
