@@ -9,7 +9,7 @@
  * news, and the local ACK timeout goes on beside them.
  *
  * The timer looks whether there was news since it was started, so nothing has to be
- * done when there is.
+ * done when there is. It goes on then from when a round trip ended last.
  */
 #include "compat.h"
 #include "engine.h"
@@ -19,7 +19,7 @@
 #include "scoreboard.h"
 
 /* What an answer may take besides the round trip: timers, other work of a CPU */
-#define PROBE_SLACK		(2 * NSEC_PER_MSEC)
+#define PROBE_SLACK		NSEC_PER_MSEC
 #define MAX_BACKOFF_SHIFT	10
 
 static u64 probe_interval(const struct roce_requester *requester)
@@ -35,6 +35,13 @@ static bool can_probe(const struct roce_qp *qp)
 	       requester->unacked_psn != requester->limit_psn;
 }
 
+static void start_timer(struct roce_requester *requester, u64 delay)
+{
+	requester->probe_armed = true;
+	requester->probe_news = requester->news;
+	hrtimer_start(&requester->probe_timer, ns_to_ktime(delay), ROCE_WAIT_MODE);
+}
+
 /**
  * roce_probe_arm() - come back when there was no news for too long
  * @qp: its requester is owned by the caller
@@ -43,12 +50,22 @@ void roce_probe_arm(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (requester->probe_armed || !can_probe(qp))
+	if (!requester->probe_armed && can_probe(qp))
+		start_timer(requester, probe_interval(requester));
+}
+
+/* Nobody has looked at the clock when the news came, unless a round trip ended with it. */
+static void wait_for_more(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u64 interval, since;
+
+	requester->probe_backoff = 0;
+	if (!can_probe(qp))
 		return;
-	requester->probe_armed = true;
-	requester->probe_news = requester->news;
-	hrtimer_start(&requester->probe_timer,
-		      ns_to_ktime(probe_interval(requester)), ROCE_WAIT_MODE);
+	interval = probe_interval(requester);
+	since = ktime_get_ns() - requester->round_trip_ended;
+	start_timer(requester, interval - min(since, interval / 2));
 }
 
 static void nothing_came(struct roce_qp *qp)
@@ -81,7 +98,7 @@ void roce_probe_check(struct roce_qp *qp)
 	WRITE_ONCE(requester->probe_fired, false);
 	requester->probe_armed = false;
 	if (requester->news != requester->probe_news)
-		requester->probe_backoff = 0;
+		wait_for_more(qp);
 	else if (can_probe(qp))
 		nothing_came(qp);
 }

@@ -70,6 +70,7 @@ struct roce_scoreboard;
  * @repair_psn: from this one on
  * @timed_psn: of the packet whose acknowledgment ends a round trip
  * @timed_at: when it left, nanoseconds; 0 if no round trip is measured
+ * @round_trip_ended: when the latest one ended that was measured, nanoseconds
  * @timed_unacked: unacked_psn by then, and as many more as had arrived behind it
  * @timed_data: it carried payload: congestion control wants to know
  * @srtt: the mean of round trips, nanoseconds; 0 if none was measured
@@ -131,6 +132,7 @@ struct roce_requester {
 	u32 repair_psn;
 	u32 timed_psn;
 	u64 timed_at;
+	u64 round_trip_ended;
 	u32 timed_unacked;
 	bool timed_data;
 	u64 srtt;

@@ -224,6 +224,7 @@ void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
 						      -requester->timed_unacked));
 	}
 	requester->timed_at = 0;
+	requester->round_trip_ended = now;
 }
 
 /* What selective acknowledgments have said of what is acknowledged now is over. */
