@@ -21,13 +21,14 @@ obey() {
 	done
 }
 
-# A port can be opened but once, and programs open /dev/stdout: pipes between.
+# A port can be opened but once, and programs open /dev/stdout: pipes between. The cat of
+# Ubuntu 26.04 cannot write to a port.
 run_piped() {
 	local status out err
 
 	mkfifo /run/.out /run/.err
-	cat /run/.out >"$(port out)" & out=$!
-	cat /run/.err >"$(port err)" & err=$!
+	dd bs=64k status=none </run/.out >"$(port out)" & out=$!
+	dd bs=64k status=none </run/.err >"$(port err)" & err=$!
 	setsid -w bash "$run/command" </dev/null >/run/.out 2>/run/.err
 	status=$?
 	# Daemons that the command left behind hold the pipes: not for ever.
