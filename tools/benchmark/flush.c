@@ -6,21 +6,12 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <infiniband/verbs.h>
+
+#include "program.h"
 
 #define NO_QPN		0xfffffe
 #define MESSAGE		64
-
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	for (; list && *list; list++)
-		if (!strcmp(ibv_get_device_name(*list), name))
-			return ibv_open_device(*list);
-	return NULL;
-}
 
 static void to_rts(struct ibv_qp *qp, int gid_index)
 {

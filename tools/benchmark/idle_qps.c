@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
+
+#include "program.h"
 
 /* Bytes: what is free, and what the kernel and this process have allocated */
 struct memory {
@@ -59,24 +60,6 @@ static struct memory look_at_memory(void)
 	}
 	fclose(f);
 	return m;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	for (; list && *list; list++)
-		if (!strcmp(ibv_get_device_name(*list), name))
-			return ibv_open_device(*list);
-	return NULL;
 }
 
 static void connect_qp(struct ibv_qp *qp, int gid_index, const union ibv_gid *peer)

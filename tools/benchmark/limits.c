@@ -21,23 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <isa-l/crc.h>
+
+#include "program.h"
 
 #define PIECE		4096		/* payload of a packet at the largest path MTU */
 #define MEMORY		(8 << 20)	/* more than what stays in the fastest cache */
 #define PORT		4792
 #define DATAGRAM	65000
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static uint8_t *memory(void)
 {

@@ -11,19 +11,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
+#include "program.h"
+
 #define PAGE 4096
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* Function call interrupts of all CPUs, since the machine runs */
 static unsigned long function_calls(void)
@@ -51,16 +44,9 @@ static unsigned long function_calls(void)
 
 static struct ibv_pd *open_pd(const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx;
+	struct ibv_context *context = open_device(name);
 
-	for (; list && *list; list++) {
-		if (strcmp(ibv_get_device_name(*list), name))
-			continue;
-		ctx = ibv_open_device(*list);
-		return ctx ? ibv_alloc_pd(ctx) : NULL;
-	}
-	return NULL;
+	return context ? ibv_alloc_pd(context) : NULL;
 }
 
 static void register_all(struct ibv_pd *pd, void *page, struct ibv_mr **mrs, long count)

@@ -10,19 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <infiniband/verbs.h>
+
+#include "program.h"
 
 #define ROUNDS 5
 #define HUGE (2ul << 20)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
-}
 
 /* KiB */
 static long free_memory(void)
@@ -37,17 +30,6 @@ static long free_memory(void)
 		sscanf(line, "MemFree: %ld", &kib);
 	fclose(f);
 	return kib;
-}
-
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	for (; list && *list; list++)
-		if (!strcmp(ibv_get_device_name(*list), name))
-			return ibv_open_device(*list);
-	error(1, 0, "no device %s", name);
-	return NULL;
 }
 
 static void *get_memory(size_t size, const char *kind)
@@ -82,6 +64,7 @@ static double median(double *values)
 int main(int argc, char **argv)
 {
 	double begin, registered[ROUNDS], deregistered[ROUNDS], kib[ROUNDS];
+	struct ibv_context *context;
 	struct ibv_mr *mr;
 	struct ibv_pd *pd;
 	size_t size;
@@ -91,7 +74,10 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		error(2, 0, "register DEVICE MEGABYTES hugetlb|thp|small");
 	size = strtoul(argv[2], NULL, 0) << 20;
-	pd = ibv_alloc_pd(open_device(argv[1]));
+	context = open_device(argv[1]);
+	if (!context)
+		error(1, 0, "no device %s", argv[1]);
+	pd = ibv_alloc_pd(context);
 	if (!pd)
 		error(1, errno, "ibv_alloc_pd");
 	memory = get_memory(size, argv[3]);
@@ -99,13 +85,13 @@ int main(int argc, char **argv)
 		kib[i] = free_memory();
 		begin = now();
 		mr = ibv_reg_mr(pd, memory, size, IBV_ACCESS_LOCAL_WRITE);
-		registered[i] = now() - begin;
+		registered[i] = (now() - begin) * 1e3;
 		if (!mr)
 			error(1, errno, "ibv_reg_mr");
 		kib[i] -= free_memory();
 		begin = now();
 		ibv_dereg_mr(mr);
-		deregistered[i] = now() - begin;
+		deregistered[i] = (now() - begin) * 1e3;
 	}
 	printf("%s MiB, %s: registered in %.2f ms, deregistered in %.2f ms, %.0f KiB\n",
 	       argv[2], argv[3], median(registered), median(deregistered),
