@@ -35,11 +35,6 @@ static struct roce_request *oldest_request(const struct roce_requester *requeste
 	return roce_request(requester, requester->completed);
 }
 
-static u32 end_psn(const struct roce_request *request)
-{
-	return roce_psn_add(request->first_psn, request->packets);
-}
-
 /*
  * The cursor must not stay behind what is acknowledged: late acknowledgments
  * spare us what was to be sent again.
@@ -91,7 +86,7 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 			whole = false;
 			break;
 		}
-		end = end_psn(request);
+		end = roce_request_end(request);
 		if (roce_psn_diff(psn, end) < 0) {
 			requester->unacked_psn = psn;
 			break;
@@ -335,7 +330,7 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 	requester->unacked_psn = roce_psn_add(packet->psn, 1);
 	roce_retransmit_progressed(qp);
 	finish_round_trip(qp);
-	if (requester->unacked_psn == end_psn(request))
+	if (requester->unacked_psn == roce_request_end(request))
 		complete_oldest(qp);
 	pull_cursor(requester);
 	return false;

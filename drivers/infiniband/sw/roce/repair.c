@@ -154,7 +154,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 		request = find_request(requester, begin);
 		if (!request)
 			return false;
-		behind = roce_psn_add(request->first_psn, request->packets);
+		behind = roce_request_end(request);
 		if (roce_request_is_read(request)) {
 			behind = roce_asked_together(requester, begin);
 			end = behind;

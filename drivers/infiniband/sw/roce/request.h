@@ -5,6 +5,7 @@
 #include "fast_mr.h"
 #include "mw.h"
 #include "qp.h"
+#include "roce_psn.h"
 #include "sge.h"
 #include "wr.h"
 
@@ -92,6 +93,12 @@ static inline bool roce_request_has_response(const struct roce_request *request)
 static inline bool roce_request_is_read(const struct roce_request *request)
 {
 	return request->opcode == IB_WR_RDMA_READ;
+}
+
+/** roce_request_end() - one past the last PSN that it takes */
+static inline u32 roce_request_end(const struct roce_request *request)
+{
+	return roce_psn_add(request->first_psn, request->packets);
 }
 
 /** roce_request_walk() - over the memory of @request from @offset on, for @access */
