@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Access to memory by key. Every access is checked as a whole: the key, the
- * state of what it names, protection domain, rights and range (IBA volume 1,
- * 10.6.3 and 9.7.4.1.5).
+ * Access to memory by key. Every access is checked as a whole: the key, its
+ * state, protection domain, rights and range (IBA volume 1, 10.6.3 and
+ * 9.7.4.1.5).
  *
- * Regions of programs go away only when the sections that have begun are over, so
- * their memory is used without a lock. Windows and the fast regions of kernel
- * consumers lose their meaning at once, when a work request or a packet says so, and
- * the memory may then be used for something else. So there check and copy happen
- * under the lock of the region, and who invalidates waits for a copy that is under
- * way, of a train at most.
+ * A user region is freed only after all running sections have ended, so its memory
+ * is used without a lock. Windows and fast regions are invalidated at once, by a
+ * work request or a packet, and the memory may then be used for something else. So
+ * their check and copy happen under the lock of the region, and an invalidation
+ * waits for a copy in progress, of one train at most.
  *
- * What is done with the bytes is the caller's: it gets them piece by piece, each
+ * The caller gets the memory in pieces, each contiguous in the kernel's address
+ * space, and reads or writes them itself.
  * contiguous in the kernel's memory.
  */
 #include <linux/highmem.h>
@@ -51,7 +51,7 @@ static bool window_allows(const struct roce_mw *mw,
 	       covers(mw->start, mw->length, access);
 }
 
-/* The one that has a byte of the region, which is the @offset-th */
+/* Return the extent with byte @offset of the region. */
 static const struct roce_extent *find_extent(const struct roce_mr *mr, u64 offset)
 {
 	const struct roce_extent *extent = mr->extents;
@@ -139,8 +139,8 @@ static __always_inline void move_to_piece(struct roce_access_pieces *pieces)
 }
 
 /**
- * roce_access_find_next() - roce_access_next(), if there is one
- * @pieces: with bytes left
+ * roce_access_find_next() - the slow path of roce_access_next()
+ * @pieces: with at least one byte left
  *
  * Return: true.
  */
@@ -152,8 +152,8 @@ bool roce_access_find_next(struct roce_access_pieces *pieces)
 }
 
 /**
- * roce_access_release() - roce_access_end(), if there is something to be undone
- * @pieces: of roce_access_begin()
+ * roce_access_release() - the slow path of roce_access_end()
+ * @pieces: locked or mapped
  */
 void roce_access_release(struct roce_access_pieces *pieces)
 {
@@ -210,7 +210,7 @@ static int begin_window(struct roce_mw *mw, const struct roce_access *access,
 	if (!mr)
 		return -EACCES;
 	read_lock_bh(&mr->lock);
-	/* It may have been bound to another region, or is just now. */
+	/* Another bind may have run before the lock was taken. */
 	if (READ_ONCE(mw->mr) != mr || !window_allows(mw, access)) {
 		read_unlock_bh(&mr->lock);
 		return -EACCES;
@@ -227,7 +227,7 @@ static struct roce_key *find_key(struct roce_device *dev,
 {
 	struct roce_key *key = access->latest ? *access->latest : NULL;
 
-	/* A new registration may change it; it is looked at again before it is used. */
+	/* Racy: a REG_MR may change it. The object's check looks at it again. */
 	if (key && data_race(READ_ONCE(key->value)) == access->key)
 		return key;
 	key = roce_key_find(dev, access->key);
@@ -237,12 +237,12 @@ static struct roce_key *find_key(struct roce_device *dev,
 }
 
 /**
- * roce_access_begin() - get access to memory, if it is allowed
- * @access: what is wanted
- * @pieces: to be filled in, with the first piece; roce_access_next() finds the others
+ * roce_access_begin() - check an access and get its first piece
+ * @access: the access to check
+ * @pieces: set to the first piece; roce_access_next() finds the others
  *
- * In a section, which ends behind roce_access_end(). A lock of the region may be
- * held until then, so nothing happens in between but a copy.
+ * Called in a section, which must last until roce_access_end(). The lock of the
+ * region may be held until then: the caller only copies in between.
  *
  * Return: 0 or -EACCES.
  */
@@ -258,7 +258,7 @@ int roce_access_begin(const struct roce_access *access,
 	if (key->is_window)
 		return begin_window(roce_mw_of_key(key), access, pieces);
 	mr = roce_mr_of_key(key);
-	/* A new registration may change it, but never to or from this. */
+	/* Racy: a rereg may change it, but never to or from ROCE_MR_FAST. */
 	if (data_race(mr->kind) == ROCE_MR_FAST)
 		return begin_fast_region(mr, access, pieces);
 	return begin_region(mr, access, pieces);
@@ -275,10 +275,10 @@ static int probe_access(const struct roce_access *access)
 }
 
 /**
- * roce_access_is_allowed() - whether an access is allowed as things are now
- * @access: what is wanted
+ * roce_access_is_allowed() - whether an access is allowed now
+ * @access: the access to check
  *
- * In a section. A request for nothing needs no key (9.7.4.1.5).
+ * Called in a section. An access of length 0 needs no key (IBA volume 1, 9.7.4.1.5).
  */
 bool roce_access_is_allowed(const struct roce_access *access)
 {
@@ -286,11 +286,11 @@ bool roce_access_is_allowed(const struct roce_access *access)
 }
 
 /**
- * roce_access_copy_to() - copy a buffer of the kernel to memory
- * @access: what is wanted, with at least one byte
+ * roce_access_copy_to() - copy a kernel buffer to memory
+ * @access: where to, of at least one byte
  * @buffer: as long as @access
  *
- * In a section.
+ * Called in a section.
  *
  * Return: 0 or -EACCES.
  */
@@ -310,9 +310,9 @@ int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 }
 
 /*
- * Begin the access to a number. Addresses are what the owner of a region wants them
- * to be, so what counts as well is where the bytes are: a locked operation across
- * cache lines stops all CPUs, or traps.
+ * Begin an access to an aligned 64-bit number. The owner of a region chooses its
+ * addresses freely, so the place in memory must be aligned, too: a locked operation
+ * across cache lines stops all CPUs, or traps.
  */
 static int begin_number(const struct roce_access *access,
 			struct roce_access_pieces *pieces)
@@ -332,15 +332,14 @@ static int begin_number(const struct roce_access *access,
 }
 
 /**
- * roce_access_compare_swap() - replace a number if it is a certain one
- * @access: what is wanted, 8 bytes
- * @compare: what the number has to be
- * @swap: what it becomes then
- * @original: set to what it was, if that is no error
+ * roce_access_compare_swap() - compare and swap a 64-bit number
+ * @access: the number, 8 bytes
+ * @compare: expected value
+ * @swap: value to store if the number equals @compare
+ * @original: set to the value before, on success
  *
- * Atomically with respect to all that access the number atomically, the CPU
- * included where it has such operations on 64 bits (IBA volume 1, 9.4.5).
- * In a section.
+ * Atomic with respect to all atomic accesses by the device, and by CPUs that have
+ * atomic operations on 64 bits (IBA volume 1, 9.4.5). Called in a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -358,12 +357,12 @@ int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 }
 
 /**
- * roce_access_fetch_add() - add to a number
- * @access: what is wanted, 8 bytes
- * @add: modulo 2^64
- * @original: set to what the number was, if that is no error
+ * roce_access_fetch_add() - add to a 64-bit number
+ * @access: the number, 8 bytes
+ * @add: added modulo 2^64
+ * @original: set to the value before, on success
  *
- * As roce_access_compare_swap().
+ * Atomic like roce_access_compare_swap(). Called in a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -381,11 +380,11 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
 }
 
 /**
- * roce_access_store() - write a number in one
- * @access: what is wanted, 8 bytes
- * @number: as it is in memory
+ * roce_access_store() - store a 64-bit number with one access
+ * @access: the number, 8 bytes
+ * @number: in the byte order of the memory
  *
- * As roce_access_compare_swap().
+ * Atomic like roce_access_compare_swap(). Called in a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -396,17 +395,17 @@ int roce_access_store(const struct roce_access *access, u64 number)
 
 	if (err)
 		return err;
-	/* Who sees the number sees what was written before it (IBA volume 1, A19). */
+	/* A reader of the number also sees earlier writes (IBA volume 1, A19). */
 	atomic64_set_release(pieces.data, number);
 	roce_access_end(&pieces);
 	return 0;
 }
 
 /**
- * roce_access_flush() - make visible to all what was written
- * @access: what is wanted; of a whole region if there are no bytes
+ * roce_access_flush() - make earlier writes globally visible
+ * @access: the flushed memory; with length 0, the whole region
  *
- * In a section.
+ * Called in a section.
  *
  * Return: 0 or -EACCES.
  */
@@ -414,7 +413,7 @@ int roce_access_flush(const struct roce_access *access)
 {
 	int err = probe_access(access);
 
-	/* Before the response that says so is sent. */
+	/* The writes are visible before the response is sent. */
 	wmb();
 	return err;
 }

@@ -9,16 +9,16 @@ struct roce_mr;
 struct roce_pd;
 
 /**
- * struct roce_access - what somebody wants to do with memory
- * @pd: protection domain of the QP that asks
- * @qpn: of that QP if its peer asks, 0 if its consumer does
+ * struct roce_access - an access to memory
+ * @pd: protection domain of the QP
+ * @qpn: number of the QP if its peer accesses, 0 if its consumer does
  * @key: L_Key of a scatter/gather element, or R_Key of a packet
- * @rights: IB_ACCESS_* flags that it takes, 0 to read locally
+ * @rights: IB_ACCESS_* flags that the access needs, 0 to read locally
  * @address: of the first byte
- * @length: bytes; without any, key and address do not count, but for a FLUSH,
- *	which means all that the key stands for
- * @latest: of who makes many accesses within a section: what the key of the latest
- *	one named, at first NULL. NULL for who makes few
+ * @length: bytes; if 0, key and address are ignored, except for a FLUSH, which
+ *	then means the whole region
+ * @latest: optional cache for many accesses within one section: what the latest
+ *	key named, at first NULL
  */
 struct roce_access {
 	struct roce_pd *pd;
@@ -33,12 +33,12 @@ struct roce_access {
 /**
  * struct roce_access_pieces - memory that is being accessed, piece by piece
  * @data: the present piece, contiguous
- * @length: bytes of it; 0 if no bytes are wanted
+ * @length: bytes of it; 0 if the access has no bytes
  * @mr: the region that it lies in
- * @address: in the region, of what is behind the piece
- * @left: bytes behind the piece
+ * @address: in the region, of the byte after the piece
+ * @left: bytes after the piece
  * @locked: the lock of @mr is held
- * @mapped: @data is to be unmapped
+ * @mapped: @data must be unmapped
  */
 struct roce_access_pieces {
 	void *data;
@@ -51,11 +51,11 @@ struct roce_access_pieces {
 };
 
 /**
- * roce_range_covers() - whether bytes lie within a range of addresses, whole
- * @start: of the range
+ * roce_range_covers() - whether a range contains some bytes entirely
+ * @start: first address of the range
  * @size: bytes of the range
  * @address: of the first byte
- * @length: bytes; address and length may be anything
+ * @length: bytes; address + length may overflow
  */
 static inline bool roce_range_covers(u64 start, u64 size, u64 address,
 				     u64 length)
@@ -78,10 +78,10 @@ int roce_access_store(const struct roce_access *access, u64 number);
 int roce_access_flush(const struct roce_access *access);
 
 /**
- * roce_access_next() - the next piece of memory
+ * roce_access_next() - go to the next piece of memory
  * @pieces: between roce_access_begin() and roce_access_end()
  *
- * Return: false if there is none; the latest one stays valid then.
+ * Return: false if there is none; the present piece stays valid then.
  */
 static inline bool roce_access_next(struct roce_access_pieces *pieces)
 {
@@ -89,8 +89,8 @@ static inline bool roce_access_next(struct roce_access_pieces *pieces)
 }
 
 /**
- * roce_access_end() - the memory is not accessed any more
- * @pieces: of roce_access_begin()
+ * roce_access_end() - end an access
+ * @pieces: set by roce_access_begin()
  */
 static inline void roce_access_end(struct roce_access_pieces *pieces)
 {

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * dma-buf: memory of another driver, which hands it around as a file.
+ * dma-buf: memory of another driver, passed around as a file descriptor.
  *
- * An RNIC attaches itself to such a buffer and gets addresses for its DMA. This
- * device copies with the CPU: it asks the exporter for a mapping into the
- * kernel's address space instead. I/O memory is not to be used like the memory
- * that work requests and packets speak of, and is refused.
+ * An RNIC attaches to such a buffer and gets DMA addresses. This device copies with
+ * the CPU, so it asks the exporter for a mapping in the kernel's address space.
+ * I/O memory cannot be copied like the memory of work requests, and is refused.
  *
- * The memory must stay where it is while it is registered:
+ * The memory must not move while it is registered:
  *
- * - An exporter with a pin operation moves and evicts whatever is not pinned,
- *   mapped for the CPU or not (TTM, which most drivers of GPUs are built on). Its
- *   buffer is attached dynamically and pinned before it is mapped. As we accept
- *   no peer-to-peer access, it is pinned in memory of the host.
- * - Other exporters never move their memory, or not as long as there is a static
+ * - An exporter with a pin operation moves and evicts buffers that are not pinned,
+ *   mapped for the CPU or not (TTM, the base of most GPU drivers). The attachment
+ *   is then dynamic, and the buffer is pinned before it is mapped. It is pinned in
+ *   host memory, because the attachment does not allow peer-to-peer access.
+ * - Other exporters never move their memory, or not while there is a static
  *   attachment (the helpers of DRM pin there) or a mapping for the CPU (i915).
  *
- * DMA addresses are never asked for: no device would use them, and the pages
- * would be synchronized for it, or bounced.
+ * DMA addresses are never requested: no device would use them, and the exporter
+ * would synchronize or bounce the pages.
  *
- * Access of the CPU begins when the buffer is registered and ends with the
- * region. Where devices and CPUs see the same memory, as on x86, that is all;
- * where they do not, what a device writes after the registration may be seen
- * late. No exporter can be asked at each packet: the answer may have to wait.
+ * CPU access begins when the buffer is registered and ends with the region. This is
+ * enough where devices and CPUs see the same memory, as on x86. Elsewhere, writes by
+ * a device after the registration may be seen late: asking the exporter for each
+ * packet is impossible, because the call may sleep.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -38,7 +37,7 @@ static const struct dma_buf_attach_ops importer_ops = {
 static struct dma_buf_attachment *attach_to_dmabuf(struct dma_buf *buffer,
 						   struct device *dev)
 {
-	/* The core maps for DMA at once what only one side has as dynamic. */
+	/* A dynamic exporter and a static importer: the core would map for DMA. */
 	if (buffer->ops->pin)
 		return dma_buf_dynamic_attach(buffer, dev, &importer_ops, NULL);
 	return dma_buf_attach(buffer, dev);
@@ -69,8 +68,8 @@ static void unpin(struct dma_buf_attachment *attachment)
 }
 
 /*
- * dma_buf_vmap(), without its WARN_ON_ONCE() for an exporter that fails: programs
- * choose the exporter, and may drive it to fail. dma_buf_vunmap() undoes it.
+ * dma_buf_vmap() without its WARN_ON_ONCE() for an exporter that fails: programs
+ * choose the exporter and can make it fail. dma_buf_vunmap() undoes it.
  */
 static int vmap_quietly(struct dma_buf *buffer, struct iosys_map *map)
 {
@@ -115,7 +114,7 @@ unmap:
 	return err;
 }
 
-/* The buffer is the attachment's, if it succeeds. */
+/* On success the attachment owns the reference to the buffer. */
 static struct dma_buf_attachment *use(struct dma_buf *buffer, struct device *dev,
 				      void **memory)
 {
@@ -141,17 +140,17 @@ detach:
 }
 
 /**
- * roce_dmabuf_map() - take a buffer into use
- * @dev: that uses it, until roce_dmabuf_unmap()
- * @fd: of the buffer, in the process that calls
- * @size: bytes that it must have at least
- * @memory: set to where they are
+ * roce_dmabuf_map() - attach to a dma-buf and map it for the CPU
+ * @dev: the importing device
+ * @fd: of the buffer, in the calling process
+ * @size: minimum size, in bytes
+ * @memory: set to the kernel address of the buffer
  *
- * Process context; waits for what devices are doing with the buffer.
+ * Process context; waits until devices are done with the buffer.
  *
- * Return: its attachment, for roce_dmabuf_unmap(), or an error pointer: -EBADF or
- * -EINVAL for what is no such buffer, is too small or cannot be mapped,
- * -EOPNOTSUPP if it is I/O memory, or an error of its exporter.
+ * Return: the attachment, for roce_dmabuf_unmap(), or an error pointer: -EBADF or
+ * -EINVAL if @fd is no dma-buf, or it is too small or cannot be mapped,
+ * -EOPNOTSUPP if it is I/O memory, or an error of the exporter.
  */
 struct dma_buf_attachment *roce_dmabuf_map(struct device *dev, int fd, u64 size,
 					   void **memory)
@@ -169,9 +168,9 @@ struct dma_buf_attachment *roce_dmabuf_map(struct device *dev, int fd, u64 size,
 }
 
 /**
- * roce_dmabuf_unmap() - let go of a buffer
- * @attachment: made by roce_dmabuf_map()
- * @memory: likewise; nobody uses it any more
+ * roce_dmabuf_unmap() - unmap a dma-buf and detach from it
+ * @attachment: returned by roce_dmabuf_map()
+ * @memory: set by roce_dmabuf_map(), unused now
  *
  * Process context.
  */

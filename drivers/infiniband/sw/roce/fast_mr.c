@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Fast regions, of kernel consumers: what they consist of is listed when it is needed,
- * and work requests and packets make their keys valid and invalid (IBA volume 1, 10.6).
+ * Fast regions of kernel consumers: map_mr_sg lists their memory, and work requests and
+ * packets validate and invalidate their keys (IBA volume 1, 10.6).
  */
 #include "compat.h"
 #include "device.h"
@@ -35,9 +35,9 @@ static int alloc_fast(struct roce_mr *mr)
 /**
  * roce_alloc_mr() - the alloc_mr verb: a region for REG_MR work requests
  * @ibpd: of a kernel consumer
- * @type: IB_MR_TYPE_MEM_REG: of pages, all of them full but the first and the last
- *	one; IB_MR_TYPE_SG_GAPS: of whatever there is
- * @max_sges: pages, or elements of a list, that it must be able to hold
+ * @type: IB_MR_TYPE_MEM_REG: full pages, except for the first and the last one;
+ *	IB_MR_TYPE_SG_GAPS: pieces of any size
+ * @max_sges: the most pages or list elements that it must hold
  *
  * Return: the region, in the Invalid state, or an error pointer.
  */
@@ -118,15 +118,15 @@ static int map_list(struct roce_mr *mr, struct scatterlist *list, int sges,
 }
 
 /**
- * roce_map_mr_sg() - the map_mr_sg verb: which memory to register next
- * @ibmr: made by roce_alloc_mr()
- * @sg: mapped for the device, so its addresses are kernel virtual ones
- * @sges: how many
- * @offset: of the first byte in the first one; set to where it stopped
+ * roce_map_mr_sg() - the map_mr_sg verb: set the memory of the next registration
+ * @ibmr: allocated by roce_alloc_mr()
+ * @sg: mapped for the device: the addresses are kernel virtual ones
+ * @sges: number of elements
+ * @offset: of the first byte in the first element; set to where mapping stopped
  *
- * The region itself stays what it is until a REG_MR work request is executed.
+ * The region does not change before a REG_MR work request is executed.
  *
- * Return: how many of @sges were taken, or a negative errno.
+ * Return: number of elements that were mapped, or a negative errno.
  */
 int roce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sges,
 		   unsigned int *offset)
@@ -167,7 +167,7 @@ static void take_mapped(struct roce_mr *mr)
 
 /**
  * roce_fast_mr_register() - execute a REG_MR work request
- * @registration: what it asks for
+ * @registration: the work request
  * @pd: of the QP
  *
  * IBA volume 1, 10.6 and 11.4.1. The region must be in the Invalid state.
@@ -195,15 +195,15 @@ int roce_fast_mr_register(const struct roce_registration *registration,
 }
 
 /**
- * roce_fast_mr_invalidate() - a work request or packet takes a region's key away
+ * roce_fast_mr_invalidate() - invalidate a region for a work request or packet
  * @mr: found in this section
- * @key: by which it was found
+ * @key: the key that named it
  * @pd: of the QP
- * @by_peer: by a packet: only what a peer could use can it take away
+ * @by_peer: for a packet, which can only invalidate keys that its sender could use
  *
- * IBA volume 1, 10.6. When it returns nobody uses the memory any more.
+ * IBA volume 1, 10.6. On return, no access to the memory is possible or in progress.
  *
- * Return: 0, or -EINVAL if the region cannot be invalidated by such a request.
+ * Return: 0, or -EINVAL if such a request may not invalidate the region.
  */
 int roce_fast_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
 			    bool by_peer)

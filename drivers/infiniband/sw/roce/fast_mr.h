@@ -8,9 +8,9 @@ struct roce_mr;
 struct roce_pd;
 
 /**
- * struct roce_registration - what a REG_MR work request asks for
+ * struct roce_registration - a REG_MR work request
  * @mr: a fast region
- * @key: that it shall have
+ * @key: its new key
  * @access: IB_ACCESS_* flags
  * @iova: address of the first byte
  * @length: bytes

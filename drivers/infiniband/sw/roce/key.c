@@ -24,14 +24,14 @@ int roce_key_table_init(struct roce_device *dev)
 
 /**
  * roce_key_table_destroy() - free a device's table of keys
- * @dev: has no regions and windows any more
+ * @dev: without regions and windows
  */
 void roce_key_table_destroy(struct roce_device *dev)
 {
 	rhashtable_destroy(&dev->keys);
 }
 
-/* 0 is what a program has where it has no key. */
+/* Never 0: programs pass 0 where they have no key. */
 static u32 random_value(void)
 {
 	u32 value;
@@ -45,10 +45,9 @@ static u32 random_value(void)
 /**
  * roce_key_publish() - give a region or window its key
  * @dev: the device
- * @key: of the object, which can be found from now on
+ * @key: of the object; roce_key_find() finds it from now on
  *
- * The key cannot be guessed: what a peer learns of one object tells it nothing
- * about another.
+ * The key is random, so that a peer cannot guess it from the keys of other objects.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -67,9 +66,9 @@ int roce_key_publish(struct roce_device *dev, struct roce_key *key)
 }
 
 /**
- * roce_key_unpublish() - let a region or window not be found any more
+ * roce_key_unpublish() - remove the key of a region or window from the table
  * @dev: the device
- * @key: published; who has found it already may use it until its section ends
+ * @key: published; running sections may still use it
  */
 void roce_key_unpublish(struct roce_device *dev, struct roce_key *key)
 {
@@ -77,12 +76,12 @@ void roce_key_unpublish(struct roce_device *dev, struct roce_key *key)
 }
 
 /**
- * roce_key_find() - what a key names
+ * roce_key_find() - look up a key
  * @dev: the device
  * @value: L_Key or R_Key
  *
- * In a section, to the end of which the object stays. That it has this very key
- * now, and that the key may be used, is to be checked still.
+ * Called in a section, which keeps the object alive. Only the index is compared:
+ * the caller must check the whole key and its state.
  *
  * Return: the key of a region or window, or NULL.
  */

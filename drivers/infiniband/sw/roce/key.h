@@ -15,8 +15,8 @@ struct roce_device;
 /**
  * struct roce_key - what an L_Key or R_Key names
  * @node: in the device's table of keys
- * @index: upper 24 bits of the key, the object's as long as it lives
- * @value: the whole key as it is now; whether it may be used, the object knows
+ * @index: upper 24 bits of the key, constant as long as the object lives
+ * @value: the whole key as it is now; the object knows its state
  * @is_window: part of a &struct roce_mw, else of a &struct roce_mr
  */
 struct roce_key {
@@ -32,7 +32,7 @@ int roce_key_publish(struct roce_device *dev, struct roce_key *key);
 void roce_key_unpublish(struct roce_device *dev, struct roce_key *key);
 struct roce_key *roce_key_find(struct roce_device *dev, u32 value);
 
-/** roce_key_has_index() - whether a key differs from @key in the lower 8 bits at most */
+/** roce_key_has_index() - whether @value differs from @key in the lower 8 bits at most */
 static inline bool roce_key_has_index(const struct roce_key *key, u32 value)
 {
 	return value >> ROCE_KEY_INDEX_SHIFT == key->index;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: what all kinds have in common, and those of programs, over what
- * user_memory.c gets for them. Fast regions are in fast_mr.c. How the memory is got at
- * is told in access.c.
+ * Memory regions: what all kinds have in common, and the regions of user programs,
+ * whose memory comes from user_memory.c. Fast regions are in fast_mr.c, access to the
+ * memory in access.c.
  */
 #include <rdma/ib_umem.h>
 
@@ -15,8 +15,8 @@
 #include "user_memory.h"
 
 /*
- * What a region can be registered with. What the IBA calls optional may be
- * asked for and is not needed; paging on demand is not implemented.
+ * The rights of a region. Flags that the IBA calls optional are accepted and
+ * ignored; on-demand paging is not implemented.
  */
 #define SUPPORTED_ACCESS \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
@@ -31,8 +31,8 @@
  *
  * IBA volume 1, 11.2.8. Any context.
  *
- * Return: 0, -EOPNOTSUPP for flags that are not known, or -EINVAL if a peer could write
- * what its owner cannot.
+ * Return: 0, -EOPNOTSUPP for unknown flags, or -EINVAL if a peer could write but
+ * the owner could not.
  */
 int roce_mr_check_access(int access)
 {
@@ -46,15 +46,15 @@ int roce_mr_check_access(int access)
 }
 
 /**
- * roce_mr_new() - a region without memory and key, in the Invalid state
+ * roce_mr_new() - allocate a region without memory and key, in the Invalid state
  * @ibpd: its protection domain
- * @kind: what it will consist of
+ * @kind: its kind
  * @access: IB_ACCESS_* flags, checked
  *
- * Process context. Nobody finds it before roce_mr_publish().
+ * Process context. The region cannot be found before roce_mr_publish().
  *
- * Return: the region, which roce_mr_free() takes back, or ERR_PTR(-ENOMEM), also if the
- * device has as many as it may have.
+ * Return: the region, to be freed by roce_mr_free(), or ERR_PTR(-ENOMEM), also if the
+ * device has reached its limit.
  */
 struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int access)
 {
@@ -96,7 +96,7 @@ static void set_memory(struct roce_mr *mr, const struct roce_user_memory *memory
 	mr->kind = memory->kind;
 	mr->iova = memory->iova;
 	mr->length = memory->length;
-	/* What the core tells of it */
+	/* For the core's restrack */
 	mr->ibmr.iova = memory->iova;
 	mr->ibmr.length = memory->length;
 	mr->first_offset = memory->first_offset;
@@ -111,11 +111,11 @@ static void set_memory(struct roce_mr *mr, const struct roce_user_memory *memory
 }
 
 /**
- * roce_mr_free() - free a region, and the memory that it has
- * @mr: made by roce_mr_new(), in no table
+ * roce_mr_free() - free a region and its memory
+ * @mr: allocated by roce_mr_new(), not published
  *
- * Process context. Nobody uses its memory any more, but somebody may still look at its
- * key, under RCU.
+ * Process context. The memory must be unused. Readers under RCU may still look at
+ * the key.
  */
 void roce_mr_free(struct roce_mr *mr)
 {
@@ -136,12 +136,12 @@ void roce_mr_free(struct roce_mr *mr)
 }
 
 /**
- * roce_mr_publish() - give a region a key, by which it can be found from here on
- * @mr: made by roce_mr_new(), complete; freed if this fails
+ * roce_mr_publish() - give a region a key and make it findable
+ * @mr: allocated by roce_mr_new(), complete; freed on error
  *
- * Process context. The core is told the key.
+ * Process context. The key is also stored for the core.
  *
- * Return: what the core knows of the region, or the error pointer of
+ * Return: the core's part of the region, or the error pointer of
  * roce_key_publish().
  */
 struct ib_mr *roce_mr_publish(struct roce_mr *mr)
@@ -184,7 +184,7 @@ struct ib_mr *roce_get_dma_mr(struct ib_pd *ibpd, int access)
 	return roce_mr_publish(mr);
 }
 
-/* Takes @memory over, also if it fails. */
+/* Takes over @memory, also on error. */
 static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 				     const struct roce_user_memory *memory)
 {
@@ -201,7 +201,7 @@ static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 
 /**
  * roce_reg_mr() - the reg_user_mr verb
- * @ibpd: of a user program
+ * @start: address of the memory in the calling program
  * @start: address of the memory in the program that calls
  * @length: bytes
  * @iova: address of the first byte in work requests and packets
@@ -230,7 +230,7 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
  * @offset: of the first byte in the buffer
  * @length: bytes
  * @iova: address of the first byte in work requests and packets
- * @fd: of the buffer, in the process that calls
+ * @fd: of the buffer, in the calling process
  * @access: IB_ACCESS_* flags
  *
  * Return: the region, or an error pointer; see roce_dmabuf_map().
@@ -251,8 +251,8 @@ struct ib_mr *roce_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset, u64 length,
 }
 
 /*
- * Sections that have begun may have seen it valid. Fast regions and windows are
- * looked at under the lock.
+ * Running sections may have seen the region valid: callers wait for them. Fast
+ * regions and windows are checked under the lock.
  */
 static int invalidate_unbound(struct roce_mr *mr)
 {
@@ -267,7 +267,7 @@ static int invalidate_unbound(struct roce_mr *mr)
 	return err;
 }
 
-/* To write where the pages are pinned for reading takes pinning them again. */
+/* Pages pinned for reading must be pinned again to become writable. */
 static bool must_pin_again(const struct roce_mr *mr, int access)
 {
 	return mr->umem && ib_access_writable(access) && !mr->umem->writable;
@@ -277,15 +277,15 @@ static bool must_pin_again(const struct roce_mr *mr, int access)
  * roce_rereg_mr() - the rereg_user_mr verb
  * @ibmr: of a program
  * @flags: IB_MR_REREG_*: which of the following are new
- * @start: address of the memory in the program that calls
+ * @start: address of the memory in the calling program
  * @length: bytes
  * @iova: address of the first byte in work requests and packets
  * @access: IB_ACCESS_* flags
  * @ibpd: the protection domain
- * @udata: nothing in it either way
+ * @udata: unused
  *
- * The keys stay (IBA volume 1, 11.2.8). Accesses that are under way meanwhile
- * are refused. All or nothing: after an error the region is what it was.
+ * The keys stay (IBA volume 1, 11.2.8). Accesses are refused while it runs. On
+ * error the region is unchanged.
  *
  * Return: NULL, or an error pointer: -EBUSY while windows are bound.
  */
@@ -303,7 +303,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (err)
 		return ERR_PTR(err);
 
-	/* Then the address of the first byte changes. */
+	/* This flag changes the address of the first byte. */
 	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
 		return ERR_PTR(-EINVAL);
 	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access)) {
@@ -330,7 +330,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	}
 	roce_section_wait();
 
-	/* A window may be on its way to it. */
+	/* A bind may be looking at the region. */
 	write_lock_bh(&mr->lock);
 	if (flags & IB_MR_REREG_TRANS) {
 		old = memory_of(mr);
@@ -350,7 +350,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
  * @ibmr: the region
  * @udata: NULL for a kernel consumer
  *
- * When it returns nobody reads or writes the memory any more.
+ * On return, no access to the memory is possible or in progress.
  *
  * Return: 0, or -EBUSY while windows are bound (IBA volume 1, 10.6.7).
  */

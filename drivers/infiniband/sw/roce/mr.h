@@ -12,51 +12,51 @@ struct roce_pd;
 
 enum roce_mr_kind {
 	ROCE_MR_USER,		/* pinned pages of a program */
-	ROCE_MR_DMABUF,		/* what a program has of another driver */
-	ROCE_MR_DMA,		/* all of the kernel's memory, by virtual address */
-	ROCE_MR_FAST,		/* pages of the kernel, by work requests */
+	ROCE_MR_DMABUF,		/* a dma-buf that a program registered */
+	ROCE_MR_DMA,		/* all memory, by kernel virtual address */
+	ROCE_MR_FAST,		/* kernel pages, registered by work requests */
 };
 
 /**
  * struct roce_mr - a memory region
- * @ibmr: what the RDMA core knows of it
+ * @ibmr: the core's part
  * @key: L_Key and R_Key, which are the same
- * @kind: what the addresses mean
- * @lock: held for reading while somebody accesses the memory of a fast region,
- *	or of any region through a window; for writing while @valid or
- *	@windows changes
+ * @kind: what the region consists of
+ * @lock: held for reading during access to the memory of a fast region, or of any
+ *	region through a window; for writing while @valid or @windows changes
  * @valid: the state of the key is Valid, else Invalid (IBA volume 1, 10.6.3)
- * @windows: that are bound to it
+ * @windows: number of windows bound to it
  * @access: IB_ACCESS_* flags
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
- * @first_offset: of the first byte in the first page or block, or in the dma-buf
+ * @first_offset: offset of the first byte in the first page or block, or in the
+ *	dma-buf
  * @umem: the pinned memory of a program
- * @extents: what the region consists of, if @pages or @blocks would be more: memory
- *	that is mostly contiguous, and lists with gaps
- * @extent_count: how many
- * @pages: of @umem
- * @dmabuf: the memory of another driver
- * @contiguous: where it begins
- * @blocks: of a fast region: where its pages are, @block_shift each
+ * @extents: used instead of @pages or @blocks where it is smaller, for mostly
+ *	contiguous memory, and for lists with gaps
+ * @extent_count: number of extents
+ * @pages: pages of @umem
+ * @dmabuf: attachment of the dma-buf
+ * @contiguous: kernel address of the dma-buf
+ * @blocks: kernel addresses of the pages of a fast region
  * @block_shift: log2 of the bytes of a block
- * @max_blocks: how many there may be
- * @mapped: what map_mr_sg made, the blocks of the next registration
- * @mapped_extents: likewise, of a region for lists with gaps
- * @mapped_count: how many of either
- * @mapped_offset: of the first byte in the first one
+ * @max_blocks: capacity of @blocks and @mapped, or of the extents
+ * @mapped: the blocks that map_mr_sg prepared for the next registration
+ * @mapped_extents: the same, for lists with gaps
+ * @mapped_count: number of entries in @mapped or @mapped_extents
+ * @mapped_offset: offset of the first byte in the first entry
  * @mapped_length: bytes from there on
  * @rcu: lookups are under RCU
  *
- * Who found a valid region in a section may use its memory until the end of the
- * section, without a lock, but for fast regions: those are invalidated by work
- * requests and packets, at once.
+ * A section that finds a valid region may use its memory until the section ends,
+ * without a lock. Fast regions need the lock: work requests and packets invalidate
+ * them at once.
  */
 struct roce_mr {
 	struct ib_mr ibmr;
 	struct roce_key key;
 	enum roce_mr_kind kind;
-	rwlock_t lock;			/* see above */
+	rwlock_t lock;			/* see @lock above */
 	bool valid;
 	u32 windows;
 	int access;
@@ -93,7 +93,7 @@ static inline struct roce_mr *roce_mr_of_key(struct roce_key *key)
 }
 
 /**
- * roce_mr_set_valid() - let the state of a region's key be Valid, or Invalid
+ * roce_mr_set_valid() - set the state of a region's key to Valid or Invalid
  * @mr: complete; its lock is held for writing, or nobody can find it yet
  * @valid: whether its memory may be used from here on
  *
@@ -101,7 +101,7 @@ static inline struct roce_mr *roce_mr_of_key(struct roce_key *key)
  */
 static inline void roce_mr_set_valid(struct roce_mr *mr, bool valid)
 {
-	/* What it consists of is there before it is looked at without a lock. */
+	/* Pairs with the acquire in region_allows(): readers take no lock. */
 	smp_store_release(&mr->valid, valid);
 }
 

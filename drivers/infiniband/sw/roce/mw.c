@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory windows of type 1 and 2B (IBA volume 1, 10.6.7). A window lets peers
- * use a part of a region, with an R_Key of its own; work requests bind it to a
- * region and take it off again.
+ * use a part of a region with an R_Key of its own. Work requests bind it to a
+ * region and unbind it.
  *
- * Type 1 belongs to the protection domain: every bind, by any QP of it, puts
- * the window elsewhere. Type 2B belongs to the QP that binds it, as long as it
+ * Type 1 belongs to the protection domain: any QP of the domain can bind it,
+ * even if it is bound. Type 2B belongs to the QP that binds it, as long as it
  * is bound, and must be invalidated before it is bound again.
  */
 #include "access.h"
@@ -17,15 +17,15 @@
 #include "roce.h"
 #include "section.h"
 
-/* Programs are used to ask for local write, too; it says nothing of a window. */
+/* Programs often ask for local write, too, which has no meaning for a window. */
 #define SUPPORTED_ACCESS \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 	 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
 
 /**
  * roce_alloc_mw() - the alloc_mw verb
- * @ibmw: zeroed but for device, protection domain and type
- * @udata: nothing in it either way
+ * @ibmw: zeroed except for device, protection domain and type
+ * @udata: unused
  *
  * Return: 0 or -ENOMEM.
  */
@@ -49,7 +49,7 @@ int roce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-/* The window belongs to no region any more. */
+/* Unbinds a window; @mw may be unbound already. */
 static void unbind(struct roce_mw *mw)
 {
 	struct roce_mr *mr = mw->mr;
@@ -75,7 +75,7 @@ int roce_dealloc_mw(struct ib_mw *ibmw)
 	struct roce_mw *mw = to_roce_mw(ibmw);
 
 	roce_key_unpublish(dev, &mw->key);
-	/* Nobody binds it behind our back after this. */
+	/* No bind is running after this. */
 	roce_section_wait();
 	spin_lock_bh(&mw->lock);
 	unbind(mw);
@@ -148,11 +148,11 @@ static struct roce_mr *find_region(struct roce_device *dev, u32 value)
 
 /**
  * roce_mw_bind() - execute a BIND_MW work request
- * @binding: what it asks for
+ * @binding: the work request
  * @qp: its requester is owned by the caller
  *
- * In a section. A window of type 1 that was bound elsewhere is taken off
- * there, even if the new binding fails.
+ * Called in a section. A window of type 1 that was bound is unbound even if the
+ * new binding fails.
  *
  * Return: 0 or -EINVAL.
  */
@@ -187,13 +187,13 @@ int roce_mw_bind(const struct roce_binding *binding, struct roce_qp *qp)
 }
 
 /**
- * roce_mw_invalidate() - a work request or packet takes a window off its region
+ * roce_mw_invalidate() - unbind a window for a work request or packet
  * @mw: found in this section
- * @key: by which it was found
- * @qp: that executes the work request or received the packet
+ * @key: the key that named it
+ * @qp: QP that executes the work request or received the packet
  *
- * Only what is of type 2, bound, and the QP's own (10.6.7). When it returns
- * nobody comes through the window any more.
+ * Allowed for a bound window of type 2 that belongs to @qp (IBA volume 1, 10.6.7).
+ * On return, no access through the window is possible or in progress.
  *
  * Return: 0 or -EINVAL.
  */

@@ -11,21 +11,21 @@ struct roce_qp;
 
 /**
  * struct roce_mw - a memory window
- * @ibmw: what the RDMA core knows of it
+ * @ibmw: the core's part
  * @key: the R_Key
  * @lock: serializes bind and invalidate; the lock of @mr nests in it
- * @mr: the region that it is bound to, NULL if none. This and all that follows
- *	is changed under both locks, so either one is enough to look at it.
- * @qpn: of type 2: the QP that bound it, which alone may use it
+ * @mr: the region that it is bound to, or NULL. This and the fields below change
+ *	under both locks, so a reader needs only one of them.
+ * @qpn: for type 2: number of the QP that bound it, the only one that may use it
  * @access: IB_ACCESS_* flags
  * @start: address of the first byte, as packets use it
- * @address: of that byte in the region
+ * @address: address of the first byte in the region
  * @length: bytes
  */
 struct roce_mw {
 	struct ib_mw ibmw;
 	struct roce_key key;
-	spinlock_t lock;		/* see above */
+	spinlock_t lock;		/* see @lock above */
 	struct roce_mr *mr;
 	u32 qpn;
 	int access;
@@ -45,13 +45,13 @@ static inline struct roce_mw *roce_mw_of_key(struct roce_key *key)
 }
 
 /**
- * struct roce_binding - what a BIND_MW work request asks for
- * @window_key: R_Key of the window as it is now
- * @new_key: R_Key that it shall have
+ * struct roce_binding - a BIND_MW work request
+ * @window_key: present R_Key of the window
+ * @new_key: its new R_Key
  * @region_key: L_Key of the region
  * @access: IB_ACCESS_* flags
  * @address: of the first byte in the region
- * @length: bytes; 0 takes a window of type 1 off its region
+ * @length: bytes; 0 unbinds a window of type 1
  */
 struct roce_binding {
 	u32 window_key;

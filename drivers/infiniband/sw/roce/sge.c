@@ -3,11 +3,11 @@
 #include "sge.h"
 
 /**
- * roce_sge_next() - the next piece of a scatter/gather list
+ * roce_sge_next() - find the next piece of a scatter/gather list
  * @walk: pd, sge, sges, offset, left and access were set by the caller
  *
- * Keys are checked where the piece is accessed, since they can lose their
- * meaning at any time.
+ * The caller checks the key when it accesses the piece: keys can be invalidated at
+ * any time.
  *
  * Return: false at the end.
  */
@@ -39,11 +39,13 @@ bool roce_sge_next(struct roce_sge_walk *walk)
 }
 
 /**
- * roce_sge_scatter_buffer() - place the bytes of a buffer in memory
- * @walk: over where to place them
- * @buffer: as long as walk says
+ * roce_sge_scatter_buffer() - copy a buffer to a scatter/gather list
+ * @walk: the destination
+ * @buffer: as long as @walk
  *
- * Return: 0 or a negative errno.
+ * Called in a section.
+ *
+ * Return: 0 or -EACCES.
  */
 int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer)
 {

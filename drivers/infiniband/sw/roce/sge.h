@@ -8,14 +8,14 @@
 
 /**
  * struct roce_sge_walk - a walk over a part of a scatter/gather list
- * @pd: that the memory has to belong to
+ * @pd: protection domain that the memory must belong to
  * @sge: next element
  * @sges: elements left
  * @offset: bytes to skip first
- * @left: bytes still to be walked over
- * @access: what the memory has to allow, 0 for reading
- * @latest: as of &struct roce_access
- * @piece: what roce_sge_next() found
+ * @left: bytes left
+ * @access: IB_ACCESS_* flags that the access needs, 0 for reading
+ * @latest: see &struct roce_access
+ * @piece: set by roce_sge_next()
  */
 struct roce_sge_walk {
 	struct roce_pd *pd;
