@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The algorithms that there are, and the folder cc of a device, where they are
- * chosen and their parameters are set: Documentation/ABI/sysfs-class-infiniband-roce.
+ * The list of algorithms, and the folder cc of a device, in which an algorithm is
+ * chosen and parameters are set: Documentation/ABI/sysfs-class-infiniband-roce.
  *
- * Each device has its own parameters of each algorithm, whether it is in use or
- * not. A device holds the module of the algorithm that is chosen for new queue
- * pairs, and a queue pair that of its own, so an algorithm that is unregistered
- * is used by nobody.
+ * Each device has its own parameters of each algorithm, even of those that are not
+ * in use. A device holds a reference to the module of the algorithm for new QPs,
+ * and each QP holds one to the module of its own. So an algorithm is not in use
+ * when it is unregistered.
  */
 #include <linux/capability.h>
 #include <linux/ethtool.h>
@@ -20,14 +20,14 @@
 #include "dcqcn.h"
 #include "device.h"
 
-/* What a port is taken for that does not know its speed: 10 Gbit/s */
+/* Line rate of a port of unknown speed: 10 Gbit/s */
 #define UNKNOWN_LINE_RATE	(10ull * 1000 * 1000 * 1000)
 
 static LIST_HEAD(algorithms);
 static LIST_HEAD(devices);
-static DEFINE_MUTEX(cc_lock);	/* of both lists, and what devices have */
+static DEFINE_MUTEX(cc_lock);	/* of both lists, and of each device's algorithms */
 
-/* Data is never held back, and not marked as one whose sender would react. */
+/* Data is neither delayed nor marked as ECN-capable: its sender would not react. */
 static struct roce_cc_ops none = {
 	.name = "none",
 };
@@ -61,7 +61,7 @@ static int add_algorithm(struct roce_device *dev, const struct roce_cc_ops *ops)
 		return -ENOMEM;
 	if (congestion->folder)
 		err = roce_cc_publish_parameters(algorithm, congestion->folder, ops->name);
-	/* The files of a device that is being unregistered have gone. */
+	/* -ENOENT: the device is being unregistered, its files are gone. */
 	if (err && err != -ENOENT) {
 		roce_cc_drop_parameters(algorithm);
 		return err;
@@ -81,7 +81,7 @@ static void remove_algorithm(struct roce_device *dev,
 	roce_cc_drop_parameters(algorithm);
 }
 
-/* -ENOENT if there is no such algorithm. */
+/* Returns -ENOENT for an unknown algorithm. */
 static int select_algorithm(struct roce_device *dev, const char *name)
 {
 	struct roce_cc_parameters *algorithm, *before;
@@ -101,12 +101,12 @@ static int select_algorithm(struct roce_device *dev, const char *name)
 }
 
 /**
- * roce_cc_get() - the algorithm for a new queue pair
+ * roce_cc_get() - get the algorithm for a new QP
  * @dev: the device
  *
  * Process context.
  *
- * Return: its parameters on @dev, which stay until roce_cc_put().
+ * Return: its parameters on @dev, valid until roce_cc_put().
  */
 const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev)
 {
@@ -114,15 +114,15 @@ const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev)
 
 	mutex_lock(&cc_lock);
 	selected = dev->congestion.selected;
-	/* The device has it already, so this cannot fail. */
+	/* The device holds a reference, so this cannot fail. */
 	__module_get(selected->ops->owner);
 	mutex_unlock(&cc_lock);
 	return selected;
 }
 
 /**
- * roce_cc_put() - a queue pair does not use its algorithm any more
- * @algorithm: from roce_cc_get()
+ * roce_cc_put() - release the algorithm of a QP
+ * @algorithm: returned by roce_cc_get()
  */
 void roce_cc_put(const struct roce_cc_parameters *algorithm)
 {
@@ -130,8 +130,8 @@ void roce_cc_put(const struct roce_cc_parameters *algorithm)
 }
 
 /**
- * roce_cc_register() - let an algorithm be chosen
- * @ops: stays until roce_cc_unregister(); its name is that of no other one
+ * roce_cc_register() - register an algorithm
+ * @ops: valid until roce_cc_unregister(); with a unique name
  *
  * Process context. Each device gets the folder cc/NAME with its parameters.
  *
@@ -168,7 +168,7 @@ EXPORT_SYMBOL_GPL(roce_cc_register);
 
 /**
  * roce_cc_unregister() - undo roce_cc_register()
- * @ops: of a module that nobody holds any more
+ * @ops: of a module without references
  *
  * Process context.
  */
@@ -271,12 +271,12 @@ static const struct attribute *folder_files[] = {
 };
 
 /**
- * roce_cc_device_init() - give a device all algorithms, DCQCN selected
+ * roce_cc_device_init() - give a device all algorithms, and select DCQCN
  * @dev: new
  *
  * Process context.
  *
- * Return: 0, or -ENOMEM; then there is nothing to be destroyed.
+ * Return: 0, or -ENOMEM; after an error there is nothing to destroy.
  */
 int roce_cc_device_init(struct roce_device *dev)
 {
@@ -318,10 +318,10 @@ static int publish_folder(struct roce_device *dev, struct kobject *folder)
 }
 
 /**
- * roce_cc_device_publish() - make the folder cc of a device in sysfs
- * @dev: registered; somebody else may be unregistering it already
+ * roce_cc_device_publish() - create the folder cc of a device in sysfs
+ * @dev: registered; it may be unregistered concurrently
  *
- * Process context. It goes with the device.
+ * Process context. The folder goes with the device.
  *
  * Return: 0, -ENODEV, or another negative errno.
  */
@@ -344,7 +344,7 @@ unlock:
 
 /**
  * roce_cc_device_destroy() - undo init and publish
- * @dev: without queue pairs; nobody can find it any more
+ * @dev: without QPs, and in no table
  *
  * Process context.
  */
@@ -364,7 +364,7 @@ void roce_cc_device_destroy(struct roce_device *dev)
 	congestion->folder = NULL;
 	mutex_unlock(&cc_lock);
 
-	/* Without the lock, which writers of these files take. */
+	/* Without the lock: writers of these files take it. */
 	if (congestion->selected)
 		module_put(congestion->selected->ops->owner);
 	list_for_each_entry_safe(algorithm, next, &gone, node)
@@ -378,12 +378,12 @@ void roce_cc_device_destroy(struct roce_device *dev)
 }
 
 /**
- * roce_cc_set_line_rate() - take the speed of the netdev over
+ * roce_cc_set_line_rate() - take over the speed of the netdev
  * @dev: the device
  * @settings_of: netif_get_link_ksettings() for a notifier, which may be called
  *	with the lock of the netdev held, or else __ethtool_get_link_ksettings()
  *
- * Under the RTNL. New connections use it.
+ * Under the RTNL. Only new connections use the new rate.
  */
 void roce_cc_set_line_rate(struct roce_device *dev,
 			   int (*settings_of)(struct net_device *netdev,
@@ -398,13 +398,13 @@ void roce_cc_set_line_rate(struct roce_device *dev,
 	WRITE_ONCE(dev->congestion.line_rate, min(rate, ROCE_CC_MAX_RATE));
 }
 
-/** roce_cc_init() - register what is part of the driver */
+/** roce_cc_init() - register the built-in algorithms */
 int roce_cc_init(void)
 {
 	return roce_cc_register(&roce_dcqcn) ?: roce_cc_register(&none);
 }
 
-/** roce_cc_exit() - all devices are gone */
+/** roce_cc_exit() - unregister them, after all devices are gone */
 void roce_cc_exit(void)
 {
 	roce_cc_unregister(&none);

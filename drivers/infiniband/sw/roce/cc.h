@@ -3,33 +3,32 @@
 #define ROCE_CC_H
 
 /*
- * The congestion control interface: what an algorithm is. The driver tells it
- * what happens to a flow, and when; it answers by setting the flow's rate. It
- * sees neither packets nor queue pairs, and asks nobody for the time, so it
- * runs as well in a KUnit suite or in tools/sim, which includes this file in
- * user space.
+ * The congestion control interface of an algorithm. The driver reports events of a
+ * flow with their time; the algorithm sets the rate of the flow. It sees neither
+ * packets nor QPs and reads no clock. So it also runs in a KUnit suite and in
+ * tools/sim, which includes this file in user space.
  *
- * dcqcn.c is the default algorithm, timely.c one that is a module of its
- * own. Documentation/congestion-control.md tells how to write another.
+ * dcqcn.c is the default algorithm, timely.c one in a module of its own.
+ * Documentation/congestion-control.md explains how to write another.
  */
 #include <linux/types.h>
 
 struct module;
 
-/* The rate of a flow that is not held back: nobody paces it. */
+/* The rate of a flow without limit, which is not paced */
 #define ROCE_CC_UNLIMITED	(~0ull)
 
-/* What an algorithm can remember of a flow, in words of 64 bits */
+/* Space for the state of an algorithm for each flow, in words of 64 bits */
 #define ROCE_CC_STATE_WORDS	12
 
 /**
- * struct roce_cc_flow - what one QP sends, as an algorithm sees it
+ * struct roce_cc_flow - the data that a QP sends, as an algorithm sees it
  * @parameters: values on this device, in the order of &roce_cc_ops.parameters;
  *	may change at any time
  * @line_rate: of the port, bits per second; 0 < @line_rate <= ROCE_CC_MAX_RATE
  * @packet_bytes: of a full packet on the wire
- * @rate: bits per second, or ROCE_CC_UNLIMITED; the algorithm sets it
- * @state: the algorithm's own; zeroed when the flow begins
+ * @rate: bits per second, or ROCE_CC_UNLIMITED; set by the algorithm
+ * @state: for the algorithm; zeroed when the flow begins
  */
 struct roce_cc_flow {
 	const u32 *parameters;
@@ -43,10 +42,10 @@ struct roce_cc_flow {
 #define ROCE_CC_MAX_RATE	(4ull * 1000 * 1000 * 1000 * 1000)
 
 /**
- * struct roce_cc_parameter - a knob, and its file in sysfs
+ * struct roce_cc_parameter - a parameter of an algorithm, and its file in sysfs
  * @name: of the file
- * @minimum: least value; less is -ERANGE
- * @maximum: greatest value
+ * @minimum: smallest value; writing less fails with -ERANGE
+ * @maximum: largest value; writing more fails with -ERANGE
  * @initial: value on a new device
  */
 struct roce_cc_parameter {
@@ -57,22 +56,22 @@ struct roce_cc_parameter {
 };
 
 /**
- * struct roce_detail - a number that operators can look at
- * @name: of a flow's, it begins with the name of the algorithm
- * @value: of now
+ * struct roce_detail - a number for operators
+ * @name: for a detail of a flow, it begins with the name of the algorithm
+ * @value: present value
  */
 struct roce_detail {
 	const char *name;
 	u64 value;
 };
 
-/* As many of them as an algorithm can show */
+/* The most details that an algorithm can show */
 #define ROCE_CC_MAX_DETAILS	8
 
 /**
  * enum roce_cc_loss - how a loss was noticed
- * @ROCE_CC_NAK: the peer saw a gap
- * @ROCE_CC_TIMEOUT: the peer said nothing
+ * @ROCE_CC_NAK: the peer reported a gap
+ * @ROCE_CC_TIMEOUT: the peer did not answer
  */
 enum roce_cc_loss {
 	ROCE_CC_NAK,
@@ -81,20 +80,20 @@ enum roce_cc_loss {
 
 /**
  * struct roce_cc_ops - an algorithm
- * @name: in sysfs; a module that has it is found by the alias roce-cc-NAME
- * @owner: THIS_MODULE; NULL if it is part of roce itself
- * @node: the driver's
- * @parameters: the knobs
- * @parameter_count: how many
+ * @name: in sysfs; its module has the alias roce-cc-NAME
+ * @owner: THIS_MODULE; NULL for an algorithm of roce itself
+ * @node: for the driver
+ * @parameters: its parameters
+ * @parameter_count: number of parameters
  * @init: a flow begins, or begins anew; @rate is ROCE_CC_UNLIMITED
- * @on_cnp: a congestion notification came for it
- * @on_ack: what was sent @rtt nanoseconds ago has been acknowledged
- * @on_loss: something was lost
- * @on_sent: @bytes are on their way; of flows with a limited rate only
- * @on_time: it is later; of flows with a limited rate only, whenever they want
- *	to send, so that nothing needs a timer
- * @details: what "rdma resource show qp -dd" tells of a flow besides its rate;
- *	returns how many
+ * @on_cnp: a congestion notification for the flow was received
+ * @on_ack: a packet was acknowledged after @rtt nanoseconds
+ * @on_loss: a packet was lost
+ * @on_sent: @bytes were sent; called only for flows with a limited rate
+ * @on_time: time has passed; called only for flows with a limited rate, whenever
+ *	they want to send, so that an algorithm needs no timer
+ * @details: fill in what "rdma resource show qp -dd" shows of a flow besides its
+ *	rate; returns the number of details
  *
  * Time is in nanoseconds and does not go back. All functions are optional and
  * must be short. They are called with BH disabled and a spinlock held, in softirq

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Parameters of an algorithm on one device, and of its notification point: numbers
- * with a range, each a file in sysfs.
+ * Parameters of an algorithm on one device, or of its notification point: numbers
+ * with a range, each with a file in sysfs.
  */
 #include <linux/slab.h>
 
@@ -57,14 +57,14 @@ static const struct kobj_type parameters_type = {
 };
 
 /**
- * roce_cc_new_parameters() - parameters with their initial values
- * @ops: the algorithm that they are of; NULL for the notification point
+ * roce_cc_new_parameters() - allocate parameters with their initial values
+ * @ops: their algorithm; NULL for the notification point
  * @table: names and ranges
- * @count: how many
+ * @count: number of parameters
  *
  * Process context.
  *
- * Return: the parameters, until roce_cc_drop_parameters(), or NULL.
+ * Return: the parameters, to be freed by roce_cc_drop_parameters(), or NULL.
  */
 struct roce_cc_parameters *
 roce_cc_new_parameters(const struct roce_cc_ops *ops,
@@ -96,14 +96,14 @@ roce_cc_new_parameters(const struct roce_cc_ops *ops,
 }
 
 /**
- * roce_cc_publish_parameters() - show them in sysfs
- * @parameters: not shown yet
- * @folder: in which they get a folder, unless there is none of them
- * @name: of that folder
+ * roce_cc_publish_parameters() - create the files of parameters in sysfs
+ * @parameters: without files
+ * @folder: parent of their new folder, which exists only if there are parameters
+ * @name: of the new folder
  *
  * Process context.
  *
- * Return: 0 or a negative errno; some may be shown then.
+ * Return: 0 or a negative errno; some files may exist then.
  */
 int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
 			       struct kobject *folder, const char *name)
@@ -120,10 +120,10 @@ int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
 }
 
 /**
- * roce_cc_drop_parameters() - take them out of sysfs, and free them
- * @parameters: shown or not
+ * roce_cc_drop_parameters() - remove parameters from sysfs and free them
+ * @parameters: with or without files
  *
- * Process context. Waits for those who are reading or writing one.
+ * Process context. Waits for readers and writers of the files.
  */
 void roce_cc_drop_parameters(struct roce_cc_parameters *parameters)
 {

@@ -3,15 +3,15 @@
  * The notification point, and congestion notification packets (CNPs; annex A17
  * of the IBA specification, A17.9.3).
  *
- * Who receives data that a switch has marked, tells its sender: at most once in
- * a while for each QP, since one CNP slows a flow down as well as many do.
+ * The receiver of data that a switch has marked notifies the sender, at most once
+ * in a while for each QP: one CNP slows a flow down as well as many.
  *
  *	BTH: opcode 0x81, BECN, the sender's QP, PSN 0
  *	16 bytes of zero
  *	ICRC
  *
- * A CNP belongs to no message and to neither half of a QP: it is made and taken
- * beside the engines, is not paced, not acknowledged, and must not be marked.
+ * A CNP belongs to no message and to neither half of a QP: it is sent and received
+ * without the engines, is not paced, not acknowledged, and must not be marked.
  */
 #include "congestion.h"
 #include "counters.h"
@@ -50,7 +50,7 @@ static int build_cnp(struct roce_qp *qp, struct roce_train *train)
 	return 0;
 }
 
-/* Whether the peer is to be told, and not since a moment ago already. */
+/* Returns true at most once in min_time_between_cnps. */
 static bool is_due(struct roce_qp *qp)
 {
 	u64 gap = np_parameter(qp, ROCE_NP_MIN_TIME_BETWEEN_CNPS) *
@@ -71,11 +71,11 @@ static bool is_due(struct roce_qp *qp)
 }
 
 /**
- * roce_cnp_notify() - a marked packet of a connection came
- * @qp: to which it came; a half of it is owned by the caller
+ * roce_cnp_notify() - send a CNP for a marked packet of a connection
+ * @qp: receiver of the packet; a half of it is owned by the caller
  *
- * BH disabled, RCU read side. A CNP that cannot be sent is not worth
- * waiting for: there will be other marked packets.
+ * BH disabled, RCU read side. A CNP that cannot be sent now is dropped: more
+ * marked packets will follow.
  */
 void roce_cnp_notify(struct roce_qp *qp)
 {
@@ -93,8 +93,8 @@ void roce_cnp_notify(struct roce_qp *qp)
 static bool is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
 {
 	/*
-	 * A QP in SQD may be given another path just now. Then the notification
-	 * is lost, or counts for the new path.
+	 * Racy: the path of a QP in SQD may change. The CNP is then lost, or counts
+	 * for the new path.
 	 */
 	return data_race(roce_qp_is_from_peer(qp, skb));
 }
@@ -126,11 +126,11 @@ static void receive_cnp(struct roce_qp *qp, const struct sk_buff *skb,
 }
 
 /**
- * roce_cnp_receive() - take a run of CNPs
- * @qp: for which they are
+ * roce_cnp_receive() - handle a run of CNPs
+ * @qp: their destination
  * @skb: consumed
  *
- * Softirq context, RCU read side. Neither half has to be owned.
+ * Softirq context, RCU read side. Neither half needs to be owned.
  */
 void roce_cnp_receive(struct roce_qp *qp, struct sk_buff *skb)
 {

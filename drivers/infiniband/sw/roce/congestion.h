@@ -3,8 +3,8 @@
 #define ROCE_CONGESTION_H
 
 /*
- * Congestion control inside of the driver: what a device and a queue pair have
- * to do with it. What an algorithm is, is in cc.h.
+ * Congestion control inside of the driver: the part of devices and QPs. cc.h has the
+ * interface of an algorithm.
  */
 #include <linux/ethtool.h>
 #include <linux/kobject.h>
@@ -21,13 +21,13 @@ struct roce_train;
 
 /**
  * struct roce_cc_parameters - values of parameters, and their folder in sysfs
- * @kobj: the folder; its release frees all of this
+ * @kobj: the folder; its release frees this structure
  * @node: in &roce_congestion.algorithms
- * @ops: the algorithm that they are of; NULL for the notification point
+ * @ops: their algorithm; NULL for the notification point
  * @table: names and ranges
- * @count: how many
+ * @count: number of parameters
  * @files: one for each parameter
- * @value: likewise; written by sysfs, read by whoever needs it at any time
+ * @value: one for each parameter; sysfs writes them, others read them at any time
  */
 struct roce_cc_parameters {
 	struct kobject kobj;
@@ -51,10 +51,10 @@ enum roce_np_parameter {
  * struct roce_congestion - congestion control of a device
  * @node: in the list of devices, see cc.c
  * @algorithms: their parameters on this device
- * @selected: the algorithm of new queue pairs; one of @algorithms
+ * @selected: the algorithm of new QPs; one of @algorithms
  * @np: parameters of the notification point
  * @folder: cc in sysfs; NULL until the device is registered
- * @priorities: bit mask of the priorities that are congestion controlled
+ * @priorities: bit mask of the priorities under congestion control
  * @line_rate: of the port, bits per second
  */
 struct roce_congestion {
@@ -87,30 +87,30 @@ void roce_cc_put(const struct roce_cc_parameters *algorithm);
 int roce_cc_init(void);
 void roce_cc_exit(void);
 
-/* The half of a queue pair that sends; both share the flow */
+/* A half of a QP; both send on the same flow. */
 enum roce_half {
 	ROCE_REQUESTER,
 	ROCE_RESPONDER,
 };
 
 /**
- * struct roce_flow - what a QP sends, under congestion control
- * @lock: guards all of it but for what is said otherwise
+ * struct roce_flow - the data that a QP sends, under congestion control
+ * @lock: guards all fields that do not say otherwise
  * @limited: the rate is limited; read without the lock
- * @train_bytes: how long a train of data may be; read without the lock
- * @algorithm: chosen when the QP was made; NULL for datagrams
+ * @train_bytes: maximum length of a train of data; read without the lock
+ * @algorithm: chosen when the QP was created; NULL for datagrams
  * @cc: the algorithm's view
- * @due: when the next train may leave, CLOCK_MONOTONIC
- * @behind: somebody waited for @due and comes late
+ * @due: earliest departure of the next train, CLOCK_MONOTONIC
+ * @behind: a half waited for @due, so lateness is made up for
  * @waiting: halves that were told to wait, a bit each
  * @last: half that sent last
- * @last_cost: nanoseconds that its train took of the rate
- * @slowed_by_loss: limited, and not since a CNP but since a loss
- * @departure: of the train that each half has handed over last, if that lies in
- *	the future; belongs to the half's engine
- * @cnp_sent: when the peer was notified last, as its notification point
- * @cnps_sent: how often
- * @cnps_handled: CNPs that came for this flow
+ * @last_cost: nanoseconds that the last train takes at the rate
+ * @slowed_by_loss: limited because of a loss, without a CNP since then
+ * @departure: departure time of the latest train of each half, if it lies in the
+ *	future; belongs to the half's engine
+ * @cnp_sent: time of the latest CNP to the peer
+ * @cnps_sent: number of CNPs to the peer
+ * @cnps_handled: number of CNPs received for this flow
  */
 struct roce_flow {
 	spinlock_t lock;		/* of what follows */
@@ -131,14 +131,14 @@ struct roce_flow {
 };
 
 /**
- * struct roce_flow_view - a flow at one moment, for operators
+ * struct roce_flow_view - a snapshot of a flow, for operators
  * @algorithm: its name
- * @rate: bits per second; that of the line if nothing limits it
+ * @rate: bits per second; the line rate if there is no limit
  * @limited: the rate is limited
- * @cnps_sent: to the peer
- * @cnps_handled: CNPs that came for this flow
- * @detail: what the algorithm has to tell
- * @details: how many
+ * @cnps_sent: number of CNPs to the peer
+ * @cnps_handled: number of CNPs received for this flow
+ * @detail: details of the algorithm
+ * @details: number of details
  */
 struct roce_flow_view {
 	const char *algorithm;
@@ -165,13 +165,13 @@ void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt);
 bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 
 /**
- * roce_is_congestion() - whether losses that the peer has told one by one mean a queue
- *	that overflows
- * @lost: how many packets
- * @sent: of how many
+ * roce_is_congestion() - whether losses reported by a SACK mean congestion
+ * @lost: number of packets lost
+ * @sent: number of packets sent
  *
- * A queue that overflows loses many packets together, a bad cable one now and then. Up to
- * an eighth is no sign of congestion: flows above what a port has lose more.
+ * A queue that overflows loses many packets together, a bad cable loses single ones.
+ * Up to an eighth is no sign of congestion: flows above the capacity of a port lose
+ * more.
  */
 static inline bool roce_is_congestion(u32 lost, u32 sent)
 {
@@ -184,29 +184,29 @@ static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 }
 
 /**
- * roce_flow_train_bytes() - how long a train of data may be
+ * roce_flow_train_bytes() - maximum length of a train of data
  * @flow: of the QP
  *
- * Return: bytes, BTH to ICRC of all packets. A single packet may be longer.
+ * Return: bytes, from BTH to ICRC of all packets. A single packet may be longer.
  */
 static inline u32 roce_flow_train_bytes(const struct roce_flow *flow)
 {
 	return READ_ONCE(flow->train_bytes);
 }
 
-/** roce_flow_wants_rtt() - whether round trips are to be measured */
+/** roce_flow_wants_rtt() - whether the algorithm needs round trip times */
 static inline bool roce_flow_wants_rtt(const struct roce_flow *flow)
 {
 	return flow->algorithm && flow->algorithm->ops->on_ack;
 }
 
 /**
- * roce_flow_wait() - how long data has to wait for its turn
- * @qp: of which @half is owned by the caller
+ * roce_flow_wait() - time that data has to wait for the rate
+ * @qp: the caller owns its @half
  * @flow: its flow
- * @half: that wants to send
+ * @half: the half that wants to send
  *
- * A flow that nobody limits takes no lock here, and does not look at the clock.
+ * An unlimited flow costs neither a lock nor a look at the clock.
  *
  * Return: nanoseconds, 0 if a train can be sent now.
  */

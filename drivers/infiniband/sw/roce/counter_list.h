@@ -2,8 +2,8 @@
 /*
  * Every counter of a device, under the name that it has in
  * /sys/class/infiniband/DEVICE/ports/1/hw_counters. Documentation/counters.md
- * says what makes each one move. Whoever includes this defines ROCE_COUNTER().
- * counters.c has second names for some of them.
+ * explains each of them. A file that includes this one defines ROCE_COUNTER()
+ * first. counters.c has second names for some counters.
  */
 
 /* Traffic */
@@ -53,7 +53,7 @@ ROCE_COUNTER(selective_acks_received)
 ROCE_COUNTER(selective_repeats)
 ROCE_COUNTER(tail_loss_probes)
 
-/* Completions with an error, and why */
+/* Completions with an error, by status */
 ROCE_COUNTER(req_cqe_error)
 ROCE_COUNTER(resp_cqe_error)
 ROCE_COUNTER(req_cqe_flush_error)
@@ -81,7 +81,7 @@ ROCE_COUNTER(rx_dropped_incomplete)
 ROCE_COUNTER(rx_dropped_inbox_full)
 ROCE_COUNTER(rx_dropped_no_memory)
 
-/* Not sent, or later */
+/* Sending delayed or failed */
 ROCE_COUNTER(tx_dropped_no_route)
 ROCE_COUNTER(tx_dropped_queue_full)
 ROCE_COUNTER(tx_held_back)

@@ -2,10 +2,10 @@
 /*
  * Counters of a device, and of QPs.
  *
- * A QP counts where its pointer to counters points: at those of its device, or
- * at those of a counter that an operator has bound it to ("rdma statistic qp").
- * So an event is counted in one place only, and nothing on the data path asks
- * in which. The core adds what was counted for QPs whenever it shows a device.
+ * A QP has a pointer to its counters: those of its device, or those of a counter
+ * that an operator has bound it to ("rdma statistic qp"). An event is counted in
+ * one place only, without a branch on the data path. To show a device, the core
+ * adds the counters of its QPs.
  */
 #include <rdma/ib_verbs.h>
 
@@ -17,13 +17,13 @@
 #include "section.h"
 #include "trace.h"
 
-/* Each has in @priv the counter that it shows. */
+/* @priv is the index of the counter to show. */
 #define SHOW(counter, counter_name) { \
 	.name = (counter_name), \
 	.priv = (void *)ROCE_COUNTER_##counter, \
 }
 
-/* In the order of enum roce_counter, and then what rdma_rxe calls some of them */
+/* In the order of enum roce_counter, followed by rdma_rxe's names for some of them */
 static const struct rdma_stat_desc descriptions[] = {
 #define ROCE_COUNTER(counter) SHOW(counter, #counter),
 #include "counter_list.h"
@@ -37,8 +37,8 @@ static const struct rdma_stat_desc descriptions[] = {
 };
 
 /*
- * "rdma statistic show" gets all of them in one netlink message of a page: a
- * nest, the name and the value for each, some 43 bytes, of 3.7 KB.
+ * "rdma statistic show" gets all counters in one netlink message of a page. Each
+ * takes a nest, the name and the value, about 43 bytes of 3.7 KB.
  */
 static_assert(ARRAY_SIZE(descriptions) < 84);
 
@@ -57,11 +57,11 @@ static void count_drop(struct roce_device *dev, struct roce_counters __percpu *c
 
 /**
  * roce_drop_packet() - count a received packet that is dropped
- * @qp: to which it was sent
- * @why: the counter
- * @psn: of the packet, 0 if it cannot be told
+ * @qp: destination of the packet
+ * @why: counter of the reason
+ * @psn: PSN of the packet, 0 if unknown
  *
- * In a section.
+ * Called in a section.
  */
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 {
@@ -70,12 +70,12 @@ void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 
 /**
  * roce_drop_run() - drop the rest of a received run
- * @dev: to which it was sent
- * @counters: of its QP, or else of the device
+ * @dev: destination of the run
+ * @counters: of its QP, or of the device if there is none
  * @skb: consumed
- * @why: the counter
+ * @why: counter of the reason
  *
- * In a section.
+ * Called in a section.
  */
 void roce_drop_run(struct roce_device *dev,
 		   struct roce_counters __percpu *counters, struct sk_buff *skb,
@@ -93,11 +93,11 @@ void roce_drop_run(struct roce_device *dev,
 
 /**
  * roce_count_stall() - count that a train has to wait
- * @qp: whose it is
- * @err: why: -EAGAIN, the egress queue is full; else there is no memory
- * @nanoseconds: until the next try
+ * @qp: sender of the train
+ * @err: -EAGAIN if the egress queue is full, else memory is missing
+ * @nanoseconds: time until the next attempt
  *
- * In a section.
+ * Called in a section.
  */
 void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds)
 {
@@ -110,7 +110,7 @@ void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds)
 
 static struct rdma_hw_stats *alloc_stats(void)
 {
-	/* Two reads more than a jiffy apart both see the counters as they are. */
+	/* Lifespan 0: the core caches the values for the present jiffy only. */
 	return rdma_alloc_hw_stats_struct(descriptions, ARRAY_SIZE(descriptions),
 					  0);
 }
@@ -122,12 +122,12 @@ static u64 sum_over_cpus(const struct roce_counters __percpu *counters,
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		/* That CPU goes on counting. */
+		/* Racy: that CPU goes on counting. */
 		sum += READ_ONCE(per_cpu_ptr(counters, cpu)->value[counter]);
 	return sum;
 }
 
-/* Of an entry of &roce_device.qp_counters */
+/* @entry is an entry of &roce_device.qp_counters. */
 static struct roce_counters __percpu *to_counters(void *entry)
 {
 	return (struct roce_counters __percpu *)(unsigned long)entry;
@@ -159,8 +159,8 @@ struct rdma_hw_stats *roce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port
  * roce_get_hw_stats() - the get_hw_stats verb: read all counters
  * @ibdev: the device
  * @stats: to be filled in
- * @port: 1, or 0 for counters of the device, of which there are none
- * @index: the one that is asked for, or their number for all
+ * @port: 1, or 0 for counters of the device, which do not exist
+ * @index: index of the wanted counter, or their number for all
  *
  * Return: the number of counters that were read, or -EINVAL.
  */
@@ -175,11 +175,11 @@ int roce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 }
 
 /**
- * roce_counter_total() - one counter of a device and of all its QPs
+ * roce_counter_total() - sum of a counter over a device and all its QPs
  * @dev: the device
- * @counter: which one
+ * @counter: the counter
  *
- * What the core shows as the counter of the device. Process context.
+ * The core shows the same sum for the device. Process context.
  */
 u64 roce_counter_total(struct roce_device *dev, enum roce_counter counter)
 {
@@ -197,7 +197,7 @@ u64 roce_counter_total(struct roce_device *dev, enum roce_counter counter)
 
 /**
  * roce_counter_alloc_stats() - the counter_alloc_stats verb
- * @counter: of QPs, being made
+ * @counter: new, of QPs
  *
  * Return: memory for the values, which the core frees, or NULL.
  */
@@ -211,18 +211,18 @@ static struct xarray *counters_of_qps(const struct rdma_counter *counter)
 	return &to_roce_device(counter->device)->qp_counters;
 }
 
-/* What QPs bound to @counter count in; NULL if none was bound yet */
+/* Counters of the QPs that are bound to @counter; NULL before the first bind */
 static struct roce_counters __percpu *find(const struct rdma_counter *counter)
 {
 	return to_counters(xa_load(counters_of_qps(counter), counter->id));
 }
 
 /**
- * roce_counter_update_stats() - the counter_update_stats verb: read all of it
+ * roce_counter_update_stats() - the counter_update_stats verb: read all counters
  * @counter: with at least one QP bound, now or before; locked by the core
  *
- * The core may let go of it meanwhile: roce_counter_dealloc() is not under the
- * core's lock in all kernels.
+ * Takes the lock of the table, because some kernels call roce_counter_dealloc()
+ * without the lock of the core.
  *
  * Return: 0.
  */
@@ -239,9 +239,9 @@ int roce_counter_update_stats(struct rdma_counter *counter)
 }
 
 /*
- * On the first bind: when a later step of making it fails, the core tells nobody.
- * The core knows a counter by the number that it gets here; some kernels do so for a
- * while longer than we, and so no number is given again soon.
+ * Allocate at the first bind: if a later step of creating a counter fails, the core
+ * does not call roce_counter_dealloc(). Allocate IDs cyclically: some kernels use an
+ * ID for a while after we have freed it.
  */
 static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
 {
@@ -263,9 +263,9 @@ static struct roce_counters __percpu *find_or_make(struct rdma_counter *counter)
 }
 
 /**
- * roce_counter_bind_qp() - the counter_bind_qp verb: count a QP apart
- * @counter: from now on; locked by the core
- * @ibqp: has no counter of its own
+ * roce_counter_bind_qp() - the counter_bind_qp verb: count a QP separately
+ * @counter: its new counter, locked by the core
+ * @ibqp: bound to no counter
  *
  * Return: 0 or -ENOMEM.
  */
@@ -281,7 +281,7 @@ int roce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 }
 
 /**
- * roce_counter_unbind_qp() - the counter_unbind_qp verb: count with the device
+ * roce_counter_unbind_qp() - the counter_unbind_qp verb: count with the device again
  * @ibqp: bound to a counter, which is locked by the core
  *
  * Return: 0.
@@ -291,7 +291,7 @@ int roce_counter_unbind_qp(struct ib_qp *ibqp)
 	struct roce_qp *qp = to_roce_qp(ibqp);
 
 	WRITE_ONCE(qp->counters, qp->dev->counters);
-	/* Whoever has read the pointer before is done after this. */
+	/* Running sections may still count in the old one. */
 	roce_section_wait();
 	ibqp->counter = NULL;
 	return 0;
@@ -299,7 +299,7 @@ int roce_counter_unbind_qp(struct ib_qp *ibqp)
 
 /**
  * roce_counter_dealloc() - the counter_dealloc verb
- * @counter: no QP is bound to it, or will be
+ * @counter: without QPs
  *
  * Return: 0.
  */

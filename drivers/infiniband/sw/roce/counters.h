@@ -23,12 +23,12 @@ struct roce_counters {
 	u64 value[ROCE_COUNTER_COUNT];
 };
 
-/* tools/benchmark/counters measures what counting costs: without it, with 0. */
+/* tools/benchmark/counters builds with 0 to measure the cost of counting. */
 #ifndef ROCE_COUNT
 #define ROCE_COUNT 1
 #endif
 
-/* As roce_count_add(), for who has the enum roce_counter in a variable */
+/* roce_count_add() for an enum roce_counter in a variable */
 #define roce_count_value(owner, counter, amount) do { \
 	if (ROCE_COUNT) \
 		this_cpu_add(READ_ONCE((owner)->counters)->value[counter], \
@@ -38,15 +38,15 @@ struct roce_counters {
 /*
  * A plain increment on this CPU; @name as in counter_list.h. @owner is the QP
  * that the event belongs to, or the device if it belongs to none. A QP counts
- * where its device does unless a counter of "rdma statistic qp" is bound to it.
+ * with its device unless a counter of "rdma statistic qp" is bound to it.
  *
- * In a section, or an engine of the QP is claimed.
+ * Called in a section, or with an engine of the QP claimed.
  */
 #define roce_count_add(owner, name, amount) \
 	roce_count_value(owner, ROCE_COUNTER_##name, amount)
 #define roce_count(owner, name) roce_count_add(owner, name, 1)
 
-/* A received packet of @qp is dropped, and @name says why. */
+/* Count that a received packet of @qp is dropped; @name is the reason. */
 #define roce_drop(qp, name, packet) \
 	roce_drop_packet(qp, ROCE_COUNTER_##name, (packet)->psn)
 

@@ -15,35 +15,35 @@
  *	 |	 `--'		       `--'	fast recovery
  *	 +------ CNP ----------------- CNP --------------------------------> time
  *
- * A CNP cuts the rate by alpha/2 and makes the rate so far the target. Alpha
- * estimates how congested the way is: it is a moving average over periods of
- * "there was a CNP", 1, or "there was none", 0. Without CNPs the rate grows in
- * steps, after a time and after a number of bytes, whichever comes first: it
- * goes half the way to the target each time, and from the threshold on, the
- * target moves up, too. A flow begins unlimited, becomes limited with its first
- * CNP, and unlimited again when it is back at the line rate.
+ * A CNP makes the present rate the target and cuts the rate by alpha/2. Alpha
+ * estimates the congestion of the path: it is a moving average over periods, 1
+ * for a period with a CNP and 0 for one without. Without CNPs the rate grows in
+ * steps, after a time or after a number of bytes, whichever comes first. Each
+ * step goes half the way to the target; from the threshold on, the target
+ * grows, too. A flow begins unlimited, becomes limited with its first CNP, and
+ * unlimited again when it is back at the line rate.
  *
- * Three periods govern this, those of ConnectX: at the end of each alpha period
- * alpha is raised if there was a CNP in it, and lowered if not; a CNP cuts the
- * rate at once, but in the period behind a cut, where it does so at the end; and
- * without cuts, each increase period ends with a step up.
+ * As in ConnectX, there are three periods. At the end of each alpha period alpha
+ * is raised if there was a CNP in it, else lowered. A CNP cuts the rate at once, or
+ * at the end of the cut period if there was a cut already. Without cuts, each
+ * increase period ends with a step up.
  *
- * None of them says anything about a flow that sends less than a packet in it:
- * alpha would be lowered between two packets, and the rate would grow while
- * nobody can say no to it. So a period lasts until a number of packets has been
- * sent in it as well. Fast flows do not notice. Slow ones, and such as their
- * program, their window or a paused port holds back, neither forget the
- * congestion nor claim a rate that they have not tried.
+ * A period in which a flow sends less than a packet says nothing about the network:
+ * alpha would fall between two packets, and the rate would grow without any packet
+ * that could be marked. So a period lasts until a number of packets has been sent,
+ * too. Fast flows do not notice. Flows that are slow, or held back by their
+ * program, their window or a paused port, neither forget the congestion nor claim
+ * a rate that they have not tried.
  *
- * What makes flows equal is that all of them gain the same with each increase,
- * and equally often. Periods that last for some packets are longer for a slow
- * flow than for a fast one, and who is slow would stay slow. So no period is
- * shorter than the line takes for as many packets of 32 flows each: down to a
- * 32nd of the line all flows have the same periods. With packets of 4 KiB that
- * is 27 microseconds at 400 Gbit/s, and a tenth of a second at 100 Mbit/s.
+ * Flows become equal because all of them gain the same with each increase, and
+ * equally often. Periods that last for some packets are longer for a slow flow
+ * than for a fast one, so a slow flow would stay slow. So no period is shorter
+ * than the line needs for as many packets of 32 flows each: down to a 32nd of the
+ * line, all flows have the same periods. With packets of 4 KiB such a period is
+ * 27 microseconds at 400 Gbit/s, and a tenth of a second at 100 Mbit/s.
  *
- * Nothing here needs a timer: what happens at a certain time happens when
- * somebody looks the next time, in the right order and as of that time.
+ * There are no timers. Each call first handles the periods that have ended since
+ * the last one, in order and as of the time when they ended.
  */
 #include <linux/bits.h>
 #include <linux/build_bug.h>
@@ -60,10 +60,10 @@
 #define NSEC		1000000000ull
 #define USEC		1000ull
 
-/* A flow that was silent for so long begins anew, unlimited. */
+/* A flow that sends nothing for so long begins anew, unlimited. */
 #define MAX_SILENCE	NSEC
 
-/* Flows that share the line equally, so many at most, have the same periods. */
+/* Up to so many flows that share the line equally have the same periods. */
 #define EQUAL_FLOWS	32
 
 static const struct roce_cc_parameter parameters[DCQCN_PARAMETER_COUNT] = {
@@ -104,8 +104,8 @@ static u64 parameter(const struct roce_cc_flow *flow, enum dcqcn_parameter which
 }
 
 /*
- * Where the limit ends, and what everything is in proportion to: the line, or
- * rpg_max_rate, if what lies behind the line is known to be slower.
+ * The rate at which the limit ends, and the base of all proportions: the line rate,
+ * or rpg_max_rate if the network behind the line is known to be slower.
  */
 static u64 release_rate(const struct roce_cc_flow *flow)
 {
@@ -120,9 +120,9 @@ static u64 min_rate(const struct roce_cc_flow *flow)
 }
 
 /*
- * ConnectX has 5 and 50 Mbit/s whatever its line rate is. For 0 we take what
- * suits the line: 1/5000 and 1/500 of it, as one scales the 5 and 50 of a port
- * of 25 Gbit/s, and no less than one.
+ * ConnectX has 5 and 50 Mbit/s whatever its line rate is. The value 0 scales them
+ * with the line: 1/5000 and 1/500 of it, as 5 and 50 are for a port of 25 Gbit/s, and
+ * at least one.
  */
 static u64 additive_increase(const struct roce_cc_flow *flow)
 {
@@ -142,20 +142,20 @@ static void begin(const struct dcqcn *s, struct dcqcn_period *period, u64 now)
 	period->sent = s->sent;
 }
 
-/* What is sent in a period at least */
+/* A period lasts until at least so many bytes have been sent. */
 static u64 min_bytes(const struct roce_cc_flow *flow)
 {
 	return parameter(flow, DCQCN_MIN_PACKETS_PER_PERIOD) * flow->packet_bytes;
 }
 
-/* For how long the line is busy when EQUAL_FLOWS send that */
+/* Time that the line needs if EQUAL_FLOWS flows send min_bytes() each */
 static u64 min_length(const struct roce_cc_flow *flow)
 {
 	return div64_u64(EQUAL_FLOWS * min_bytes(flow) * 8 * NSEC,
 			 release_rate(flow));
 }
 
-/* When it ends, if nothing more is sent */
+/* End of a period, if nothing more is sent */
 static u64 end_of(const struct roce_cc_flow *flow,
 		  const struct dcqcn_period *period, enum dcqcn_parameter length)
 {
@@ -190,8 +190,8 @@ static void update_alpha(struct roce_cc_flow *flow, u64 now)
 }
 
 /*
- * Without clamp_tgt_rate a second cut in a row keeps the target of the first
- * one: only an increase in between makes the rate so far worth a target.
+ * Without clamp_tgt_rate, a second cut in a row keeps the target of the first one:
+ * the present rate becomes the target only after an increase.
  */
 static bool clamps_target(const struct roce_cc_flow *flow)
 {
@@ -246,7 +246,7 @@ static void increase(struct roce_cc_flow *flow)
 	s->target = min(s->target, limit);
 	flow->rate = (flow->rate + s->target) / 2;
 
-	/* Halves never get there: what is missing is less than anybody sees. */
+	/* Halving the distance never reaches the limit: 0.1 % below is enough. */
 	if (flow->rate + (limit >> PERMILLE_BITS) >= limit)
 		release(flow);
 }
@@ -267,8 +267,8 @@ static void increase_by_time(struct roce_cc_flow *flow, u64 now)
 }
 
 /*
- * What ended until now, in its order. Periods that end now get no second one
- * here, since nothing was sent in that yet.
+ * Handle the periods that have ended until now, in order. Nothing has been sent in
+ * a period that begins here, so it cannot end here, too.
  */
 static void pass(struct roce_cc_flow *flow, u64 now)
 {
@@ -297,7 +297,7 @@ static void pass(struct roce_cc_flow *flow, u64 now)
 
 static void on_time(struct roce_cc_flow *flow, u64 now)
 {
-	/* What it has seen then has nothing to do with the network of now. */
+	/* What the flow has learned is outdated. */
 	if (is_limited(flow) && now - dcqcn(flow)->sent_at >= MAX_SILENCE)
 		release(flow);
 	pass(flow, now);
@@ -322,7 +322,7 @@ static void on_sent(struct roce_cc_flow *flow, u64 now, u32 bytes)
 	}
 }
 
-/* The first CNP, or the first one since the flow was released */
+/* After the first CNP, or the first one since the flow was released */
 static void become_limited(struct roce_cc_flow *flow, u64 now)
 {
 	u64 rate = parameter(flow, DCQCN_RATE_TO_SET_ON_FIRST_CNP) * MBIT;
@@ -358,8 +358,8 @@ static void on_cnp(struct roce_cc_flow *flow, u64 now)
 }
 
 /*
- * A network that does not mark loses packets instead, and that comes late: it
- * is as congested as it can be. After a timeout nothing is worth a recovery.
+ * A network without ECN drops packets instead. This signal comes late, so alpha
+ * becomes at least initial_alpha_value. There is no fast recovery after a timeout.
  */
 static void on_loss(struct roce_cc_flow *flow, u64 now, enum roce_cc_loss loss)
 {

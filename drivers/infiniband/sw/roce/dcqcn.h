@@ -29,8 +29,8 @@ enum dcqcn_parameter {
 #define DCQCN_ALPHA_BITS	20
 
 /**
- * struct dcqcn_period - it ends after some time, and after some packets
- * @start: when it began, nanoseconds
+ * struct dcqcn_period - a period, which lasts for some time and some packets
+ * @start: its beginning, nanoseconds
  * @sent: &dcqcn.sent at that time
  */
 struct dcqcn_period {
@@ -39,19 +39,19 @@ struct dcqcn_period {
 };
 
 /**
- * struct dcqcn - what DCQCN remembers of a flow, in &roce_cc_flow.state
+ * struct dcqcn - state of a flow, in &roce_cc_flow.state
  * @target: R_T, bits per second; R_C is &roce_cc_flow.rate
  * @sent: bytes
- * @sent_at: when the last of them were sent, nanoseconds
- * @bytes: sent since the last increase that bytes brought about, or cut
- * @alpha_period: at whose end alpha is updated
- * @cut_period: behind a cut, in which there is no other one
- * @increase_period: at whose end the rate is increased
- * @alpha: how congested it is: 0 to 2^DCQCN_ALPHA_BITS
- * @time_events: increases since the last cut that time brought about
- * @byte_events: likewise, by bytes
- * @notified: a CNP came in the present alpha period
- * @cut_due: a CNP came in the present cut period
+ * @sent_at: time when the last of them were sent, nanoseconds
+ * @bytes: bytes sent since the last cut, or the last increase after a number of bytes
+ * @alpha_period: alpha is updated at its end
+ * @cut_period: period after a cut, without another cut
+ * @increase_period: the rate is increased at its end
+ * @alpha: estimate of the congestion: 0 to 2^DCQCN_ALPHA_BITS
+ * @time_events: increases after a time, since the last cut
+ * @byte_events: increases after a number of bytes, since the last cut
+ * @notified: a CNP was received in the present alpha period
+ * @cut_due: a CNP was received in the present cut period
  */
 struct dcqcn {
 	u64 target;

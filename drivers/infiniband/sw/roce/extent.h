@@ -6,9 +6,9 @@
 
 /**
  * struct roce_extent - a part of a region that is contiguous in the kernel
- * @offset: of its first byte from that of the first extent; it ends where the next one
- *	begins, and behind the last one there is one that only says where
- * @start: where it is
+ * @offset: of its first byte from the start of the first extent. An extent ends where
+ *	the next one begins; an entry after the last one holds only this end.
+ * @start: kernel address
  */
 struct roce_extent {
 	u64 offset;
@@ -17,19 +17,19 @@ struct roce_extent {
 
 /**
  * roce_extent_add() - add memory to the end of a list of extents
- * @extents: zeroed at first; one more than are ever added, for the one that only says
- *	where the last one ends
- * @count: how many there are; it stays the same if the memory lies right behind the last
- *	one, which becomes longer
- * @start: where the memory is
+ * @extents: zeroed at first, with room for one entry more than @count will be
+ * @count: number of extents; it stays the same if the memory follows the last extent
+ *	directly and only makes it longer
+ * @start: kernel address of the memory
  * @length: bytes
  *
+ * The caller serializes access to the list.
  * Nobody else uses the list meanwhile.
  */
 static inline void roce_extent_add(struct roce_extent *extents, u32 *count,
 				   void *start, u64 length)
 {
-	/* The first extent that is not there yet begins where the last one ends. */
+	/* The end of the last extent is the beginning of a new one. */
 	struct roce_extent *end = &extents[*count];
 
 	if (*count && end[-1].start + (end->offset - end[-1].offset) == start) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The flow of a queue pair: what happens to it is told to its algorithm, and
- * the rate that the algorithm sets is kept.
+ * The flow of a QP: reports events to its algorithm, and enforces the rate that
+ * the algorithm sets.
  *
  * All data that a QP sends, request packets of its requester and READ responses
- * of its responder, is one flow with one rate. @due is when its next train may
- * leave; each train moves it on by the time that its bytes take at the rate.
- * Who comes too early waits for a timer of his own half, and if the rate
- * changes meanwhile, the time that is left shrinks or grows with it. No wait is
- * longer than MAX_WAIT, and no train longer than TRAIN_TIME allows, so that
- * neither is bound to a rate of the past.
+ * of its responder, is one flow with one rate. @due is the earliest departure of
+ * its next train; each train moves it on by the time that its bytes take at the
+ * rate. A half that is too early waits for its own timer. If the rate changes
+ * meanwhile, the rest of the wait is scaled. A wait lasts MAX_WAIT at most, and
+ * a train TRAIN_TIME at most, so that neither is bound to an old rate for long.
  *
  *	     now       now + AHEAD
  *	------|-------------|---------------------> time
@@ -17,9 +16,9 @@
  *	           due: send with that departure time, if fq will hold it
  *	                      due: wait
  *
- * The two halves run on different CPUs, each with its own owner. They meet at
- * the flow's lock, but only if the flow is limited. Under it the clock is read,
- * so that for the algorithm time does not go back.
+ * The two halves run on different CPUs, each with its own owner. They share the
+ * flow's lock, but only if the flow is limited. The clock is read under the lock,
+ * so that time does not go back for the algorithm.
  */
 #include <linux/etherdevice.h>
 #include <linux/math64.h>
@@ -38,15 +37,15 @@
 /* How far ahead of its departure time a train is handed to fq */
 #define AHEAD		NSEC_PER_MSEC
 
-/* Trains of a limited flow are no longer than this, but for a single packet. */
+/* The longest train of a limited flow, except for a single packet */
 #define TRAIN_TIME	(NSEC_PER_MSEC / 2)
 
 #define MAX_WAIT	NSEC_PER_MSEC
 
-/* What a late timer has lost is made up for, up to this. */
+/* Delays by late timers are made up for, up to this. */
 #define MAX_BEHIND	(20 * NSEC_PER_MSEC)
 
-/* What stands in front of each packet of a train on an Ethernet */
+/* Header bytes in front of each packet of a train on Ethernet */
 static u32 header_bytes(const struct roce_av *av)
 {
 	return ETH_HLEN + sizeof(struct udphdr) +
@@ -64,7 +63,7 @@ static u32 train_bytes(u64 rate)
 		     ROCE_TRAIN_MAX_BYTES);
 }
 
-/* The algorithm may have set another rate. */
+/* Adapt to the rate, if the algorithm has changed it. */
 static void follow_rate(struct roce_qp *qp, u64 before, u64 now)
 {
 	struct roce_flow *flow = &qp->flow;
@@ -88,7 +87,7 @@ static void follow_rate(struct roce_qp *qp, u64 before, u64 now)
 	WRITE_ONCE(flow->limited, rate != ROCE_CC_UNLIMITED);
 }
 
-/* Let the algorithm know that time has passed. */
+/* Tell the algorithm that time has passed. */
 static void pass_time(struct roce_qp *qp, u64 now)
 {
 	struct roce_flow *flow = &qp->flow;
@@ -100,7 +99,7 @@ static void pass_time(struct roce_qp *qp, u64 now)
 	}
 }
 
-/* Of the netdev that has our address; what is below a VLAN does not count. */
+/* Looks at the netdev that has our address, not at a netdev below a VLAN. */
 static bool egress_is_fq(const struct roce_qp *qp)
 {
 	const struct net_device *netdev;
@@ -113,27 +112,27 @@ static bool egress_is_fq(const struct roce_qp *qp)
 	return !strcmp(rcu_dereference(queue->qdisc)->ops->id, "fq");
 }
 
-/* The other half waits as well, and this one had the last turn. */
+/* Yield if this half sent last and the other half waits, too. */
 static bool gives_way(struct roce_flow *flow, enum roce_half half)
 {
 	u8 others = flow->waiting & ~BIT(half);
 
 	if (!others || flow->last != half)
 		return false;
-	/* Once: who has changed his mind does not come. */
+	/* Yield only once: the other half may no longer want to send. */
 	flow->waiting &= BIT(half);
 	return true;
 }
 
 /**
- * roce_flow_throttle() - how long data of a limited flow has to wait
- * @qp: of which @half is owned by the caller
- * @half: that wants to send
+ * roce_flow_throttle() - time that data of a limited flow has to wait
+ * @qp: the caller owns its @half
+ * @half: the half that wants to send
  *
- * BH disabled, RCU read side. What can be sent now has to be sent by
- * roce_flow_send(), in a train of at most roce_flow_train_bytes().
+ * BH disabled, RCU read side. If it returns 0, the caller must send by
+ * roce_flow_send(), a train of at most roce_flow_train_bytes().
  *
- * Return: nanoseconds after which to ask again, 0 if a train can be sent now.
+ * Return: nanoseconds until the next attempt, 0 if a train can be sent now.
  */
 u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 {
@@ -160,12 +159,12 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 }
 
 /**
- * roce_flow_interrupt() - a half of a limited flow stops for another reason than rate
- * @qp: of which @half is owned by the caller
- * @half: that has nothing to send, or waits for the peer, the netdev or memory
+ * roce_flow_interrupt() - a half of a limited flow stops, but not for the rate
+ * @qp: the caller owns its @half
+ * @half: has nothing to send, or waits for the peer, the netdev or memory
  *
- * BH disabled. What it does not send from now on is not made up for: that is for
- * timers of the pacer that are late.
+ * BH disabled. This pause is not made up for later; only delays by late timers of
+ * the pacer are.
  */
 void roce_flow_interrupt(struct roce_qp *qp, enum roce_half half)
 {
@@ -179,13 +178,13 @@ void roce_flow_interrupt(struct roce_qp *qp, enum roce_half half)
 	spin_unlock_bh(&flow->lock);
 }
 
-/* The turn of a train: when it may leave, and the time that it takes. */
+/* Account a train and return its departure time. */
 static u64 take_turn(struct roce_flow *flow, enum roce_half half, u32 bytes,
 		     u64 now)
 {
 	u64 departure;
 
-	/* Time that nobody has waited in is lost. */
+	/* Only time spent waiting for the rate is made up for. */
 	if (!flow->behind)
 		flow->due = max(flow->due, now);
 	flow->due = max(flow->due + MAX_BEHIND, now) - MAX_BEHIND;
@@ -237,8 +236,8 @@ static int send_limited(struct roce_qp *qp, enum roce_half half,
 }
 
 /*
- * fq sends in the order of departure times, and a train without one at once.
- * It must not overtake a train of the same half that waits there.
+ * fq sends in the order of departure times, and a train without one at once. Such
+ * a train must not overtake an earlier train of the same half.
  */
 static void keep_order(struct roce_flow *flow, enum roce_half half,
 		       struct roce_train *train)
@@ -260,7 +259,7 @@ static void keep_order(struct roce_flow *flow, enum roce_half half,
 bool roce_flow_is_controlled(const struct roce_qp *qp)
 {
 	const struct roce_cc_parameters *algorithm = qp->flow.algorithm;
-	/* A CNP may come while the path changes: it counts for either one. */
+	/* Racy: the path may change during a CNP, which counts for either path. */
 	u8 priority = data_race(READ_ONCE(qp->av.priority));
 
 	return algorithm && (algorithm->ops->on_cnp || algorithm->ops->on_ack) &&
@@ -269,17 +268,17 @@ bool roce_flow_is_controlled(const struct roce_qp *qp)
 
 /**
  * roce_flow_send() - send a train of a QP
- * @qp: of which @half is owned by the caller
- * @half: whose train it is
- * @av: where it goes
- * @train: consumed; with its data flag, it counts against the rate
+ * @qp: the caller owns its @half
+ * @half: the sending half
+ * @av: destination
+ * @train: consumed; if it is marked as data, it counts against the rate
  *
- * BH disabled, RCU read side. Data whose algorithm reacts to notifications is
- * marked as ECN-capable, and what else a controlled flow sends is not (RFC 3168,
- * and annex A17 of the IBA specification). Without congestion control the
- * codepoint is what the consumer has put into the traffic class.
+ * BH disabled, RCU read side. Data is marked as ECN-capable if its algorithm reacts
+ * to notifications. Other trains of a controlled flow are not (RFC 3168, and annex
+ * A17 of the IBA specification). Without congestion control the consumer chooses
+ * the codepoint by the traffic class.
  *
- * Return: what the device's send function returns.
+ * Return: the return value of the device's send function.
  */
 int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 		   struct roce_train *train)
@@ -299,12 +298,12 @@ int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 }
 
 /**
- * roce_flow_notified() - a CNP came for what a QP sends
+ * roce_flow_notified() - handle a CNP for the data of a QP
  * @qp: the QP
  *
  * Softirq context, RCU read side.
  *
- * Return: false if nobody reacts to it.
+ * Return: false if the algorithm does not react to CNPs.
  */
 bool roce_flow_notified(struct roce_qp *qp)
 {
@@ -325,11 +324,11 @@ bool roce_flow_notified(struct roce_qp *qp)
 }
 
 /**
- * roce_flow_lost() - something that a QP has sent was lost
+ * roce_flow_lost() - handle the loss of data of a QP
  * @qp: the QP
- * @loss: how that was noticed
+ * @loss: how the loss was noticed
  *
- * BH disabled. A network that does not mark must not collapse either.
+ * BH disabled. Also for algorithms that react to marks: a network may not mark.
  */
 void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss)
 {
@@ -374,12 +373,12 @@ void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt)
 }
 
 /**
- * roce_flow_look() - what operators may know of a flow
+ * roce_flow_look() - get a snapshot of a flow for operators
  * @qp: the QP
  * @view: to be filled in
  *
- * RCU read side, which keeps the names that @view points to: those of a module,
- * perhaps. Any context but that of an interrupt.
+ * RCU read side, which keeps the names that @view points to: they may belong to a
+ * module. Not in hard interrupt context.
  *
  * Return: false if the QP has no flow.
  */
@@ -408,10 +407,10 @@ bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view)
 }
 
 /**
- * roce_flow_init() - give a QP a flow
+ * roce_flow_init() - initialize the flow of a QP
  * @qp: new, of a known type
  *
- * Process context. Datagrams go wherever, so they are no flow.
+ * Process context. A datagram QP sends to many destinations and has no flow.
  */
 void roce_flow_init(struct roce_qp *qp)
 {
@@ -454,8 +453,8 @@ void roce_flow_start(struct roce_qp *qp)
 }
 
 /**
- * roce_flow_destroy() - let go of the algorithm
- * @qp: nobody uses it any more; operators may still look
+ * roce_flow_destroy() - release the algorithm of a flow
+ * @qp: unused, except by roce_flow_look()
  */
 void roce_flow_destroy(struct roce_qp *qp)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What /sys/class/infiniband/X tells of a device beside what the core does.
- * Monitoring programs read hca_type and board_id of RDMA cards; some of them show
- * nothing at all of a device that has none.
+ * Attributes of /sys/class/infiniband/X that the core does not provide. Monitoring
+ * programs read hca_type and board_id of RDMA cards; some of them skip a device
+ * without these files.
  */
 #include <linux/device.h>
 #include <linux/sysfs.h>
@@ -29,7 +29,7 @@ static struct roce_device *from_device(struct device *device)
 	return rdma_device_to_drv_device(device, struct roce_device, ibdev);
 }
 
-/* The netdev, as rdma_rxe calls it here */
+/* Name of the netdev; rdma_rxe has this file, too. */
 static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 			   char *buf)
 {

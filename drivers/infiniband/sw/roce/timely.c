@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * TIMELY: Mittal et al., "TIMELY: RTT-based Congestion Control for the
- * Datacenter", SIGCOMM 2015. A worked example of an algorithm that is a module
- * of its own: all it knows of the driver is cc.h.
+ * Datacenter", SIGCOMM 2015. An example of an algorithm in a module of its own: it
+ * uses nothing of the driver but cc.h.
  *
- * A queue shows in the round trip time long before it overflows, and whether it
- * grows shows in the gradient of that time:
+ * A queue shows in the round trip time long before it overflows, and its growth
+ * shows in the gradient of that time:
  *
  *	rtt < t_low			rate + delta
  *	rtt > t_high			rate * (1 - beta * (1 - t_high / rtt))
@@ -19,7 +19,7 @@
 
 #include "cc.h"
 
-/* Calm round trips in a row after which the steps get longer */
+/* The step becomes longer after so many round trips in a row that did not grow. */
 #define CALM_ROUND_TRIPS	5
 #define LONG_STEP		5
 
@@ -37,8 +37,8 @@ enum timely_parameter {
 };
 
 /*
- * The paper has 50, 500 and 20 microseconds, seen by an adapter. A program's
- * clock sees interrupts and softirqs as well.
+ * The paper has 50, 500 and 20 microseconds, measured by an adapter. Software
+ * measures interrupts and softirqs as well.
  */
 static const struct roce_cc_parameter parameters[PARAMETER_COUNT] = {
 	[T_LOW] = { "t_low", 1, 1000000, 200 },			/* us */
@@ -51,10 +51,10 @@ static const struct roce_cc_parameter parameters[PARAMETER_COUNT] = {
 };
 
 /**
- * struct timely - what TIMELY remembers of a flow
- * @rtt: the last one, nanoseconds; 0 if there was none
- * @difference: moving average of what follows another, minus that
- * @updated: when the rate was set last, nanoseconds
+ * struct timely - state of a flow
+ * @rtt: the latest round trip time, nanoseconds; 0 before the first one
+ * @difference: moving average of the change from one round trip time to the next
+ * @updated: time of the latest change of the rate, nanoseconds
  * @calm: round trips in a row that did not get longer
  */
 struct timely {
@@ -87,7 +87,7 @@ static void set_rate(struct roce_cc_flow *flow, u64 rate)
 	flow->rate = rate < flow->line_rate ? rate : ROCE_CC_UNLIMITED;
 }
 
-/* Take a share away; @share and beta are in 1/1024. */
+/* Lower the rate by a share; @share and beta are in 1/1024. */
 static void decrease(struct roce_cc_flow *flow, u64 share)
 {
 	u64 beta = parameter(flow, BETA);
@@ -145,7 +145,7 @@ static void on_ack(struct roce_cc_flow *flow, u64 now, u64 rtt)
 			return;
 		flow->rate = flow->line_rate;
 	}
-	/* What was sent at one rate is not told twice about it. */
+	/* React at most once per round trip: older packets do not know the new rate. */
 	if (now - s->updated < rtt)
 		return;
 	s->updated = now;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The memory of a program's region: its pages are pinned and listed, or a dma-buf is
- * mapped.
+ * The memory of a user region: pinned and listed pages, or a mapped dma-buf.
  */
 #include <rdma/ib_umem.h>
 
@@ -24,8 +23,8 @@ static int check_range(struct roce_user_memory *memory)
 }
 
 /*
- * Whether extents take less than half of what pages take, or the search for one costs
- * more than it is worth. The pages of high memory have no address to stay.
+ * Extents pay off if they need less than half the memory of the page list: finding an
+ * extent costs more than finding a page. Pages of high memory have no permanent address.
  */
 static bool is_mostly_contiguous(struct ib_umem *umem)
 {
@@ -66,16 +65,16 @@ static int list_pages(struct ib_umem *umem, struct roce_user_memory *memory)
 }
 
 /**
- * roce_user_memory_pin() - pin and list the pages of the program that calls
+ * roce_user_memory_pin() - pin and list pages of the calling program
  * @ibdev: the device that will use them
  * @start: address in the program
- * @memory: with iova, length and access, and else zeroed; the rest is set, and iova if
- *	access has IB_ZERO_BASED
+ * @memory: iova, length and access are set, the rest is zeroed and gets filled in;
+ *	IB_ZERO_BASED changes iova
  *
  * Process context.
  *
- * Return: 0, -EINVAL if the range cannot be, -ENOMEM, or what pinning says. After an
- * error there is nothing to be released.
+ * Return: 0, -EINVAL for an invalid range, -ENOMEM, or the error of pinning. After an
+ * error there is nothing to release.
  */
 int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
 			 struct roce_user_memory *memory)
@@ -104,16 +103,16 @@ int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
 }
 
 /**
- * roce_user_memory_map_dmabuf() - map what a program has of another driver
+ * roce_user_memory_map_dmabuf() - map a dma-buf of the calling program
  * @ibdev: the device that will use it
- * @fd: of the dma-buf, in the process that calls
+ * @fd: of the dma-buf, in the calling process
  * @offset: of the first byte in the buffer
- * @memory: as roce_user_memory_pin() takes and sets it
+ * @memory: as in roce_user_memory_pin()
  *
  * Process context.
  *
- * Return: 0, -EINVAL if the range cannot be, or the error of roce_dmabuf_map(). After
- * an error there is nothing to be released.
+ * Return: 0, -EINVAL for an invalid range, or the error of roce_dmabuf_map(). After
+ * an error there is nothing to release.
  */
 int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 				struct roce_user_memory *memory)
@@ -138,10 +137,10 @@ int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 }
 
 /**
- * roce_user_memory_release() - unpin or unmap it, and forget where it is
- * @memory: pinned or mapped, or zeroed
+ * roce_user_memory_release() - unpin or unmap memory and free its lists
+ * @memory: pinned, mapped or zeroed
  *
- * Process context. Nobody uses it any more.
+ * Process context. The memory must be unused.
  */
 void roce_user_memory_release(const struct roce_user_memory *memory)
 {

@@ -11,20 +11,20 @@ struct page;
 struct roce_extent;
 
 /**
- * struct roce_user_memory - what a program's region consists of, pages or a dma-buf
+ * struct roce_user_memory - the memory of a user region, pages or a dma-buf
  * @kind: ROCE_MR_USER or ROCE_MR_DMABUF
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
- * @access: IB_ACCESS_* flags that it was got for
+ * @access: IB_ACCESS_* flags of the region
  * @first_offset: as in struct roce_mr
  * @umem: the pinned memory
- * @pages: of @umem
- * @extents: in place of @pages, if these would be more
- * @extent_count: how many
- * @dmabuf: the memory of another driver
- * @contiguous: where it begins
+ * @pages: pages of @umem
+ * @extents: used instead of @pages where it is smaller
+ * @extent_count: number of extents
+ * @dmabuf: attachment of the dma-buf
+ * @contiguous: kernel address of the dma-buf
  *
- * Nothing in it is nothing to be released.
+ * A zeroed one has nothing to release.
  */
 struct roce_user_memory {
 	enum roce_mr_kind kind;
