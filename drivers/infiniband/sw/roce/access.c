@@ -241,7 +241,7 @@ static struct roce_key *find_key(struct roce_device *dev,
  * @access: the access to check
  * @pieces: set to the first piece; roce_access_next() finds the others
  *
- * Called in a section, which must last until roce_access_end(). The lock of the
+ * In a section, which must last until roce_access_end(). The lock of the
  * region may be held until then: the caller only copies in between.
  *
  * Return: 0 or -EACCES.
@@ -278,7 +278,7 @@ static int probe_access(const struct roce_access *access)
  * roce_access_is_allowed() - whether an access is allowed now
  * @access: the access to check
  *
- * Called in a section. An access of length 0 needs no key (IBA volume 1, 9.7.4.1.5).
+ * In a section. An access of length 0 needs no key (IBA volume 1, 9.7.4.1.5).
  */
 bool roce_access_is_allowed(const struct roce_access *access)
 {
@@ -290,7 +290,7 @@ bool roce_access_is_allowed(const struct roce_access *access)
  * @access: where to, of at least one byte
  * @buffer: as long as @access
  *
- * Called in a section.
+ * In a section.
  *
  * Return: 0 or -EACCES.
  */
@@ -339,7 +339,7 @@ static int begin_number(const struct roce_access *access,
  * @original: set to the value before, on success
  *
  * Atomic with respect to all atomic accesses by the device, and by CPUs that have
- * atomic operations on 64 bits (IBA volume 1, 9.4.5). Called in a section.
+ * atomic operations on 64 bits (IBA volume 1, 9.4.5). In a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -362,7 +362,7 @@ int roce_access_compare_swap(const struct roce_access *access, u64 compare,
  * @add: added modulo 2^64
  * @original: set to the value before, on success
  *
- * Atomic like roce_access_compare_swap(). Called in a section.
+ * Atomic like roce_access_compare_swap(). In a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -384,7 +384,7 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
  * @access: the number, 8 bytes
  * @number: in the byte order of the memory
  *
- * Atomic like roce_access_compare_swap(). Called in a section.
+ * Atomic like roce_access_compare_swap(). In a section.
  *
  * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
  */
@@ -405,7 +405,7 @@ int roce_access_store(const struct roce_access *access, u64 number)
  * roce_access_flush() - make earlier writes globally visible
  * @access: the flushed memory; with length 0, the whole region
  *
- * Called in a section.
+ * In a section.
  *
  * Return: 0 or -EACCES.
  */

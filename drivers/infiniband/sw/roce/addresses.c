@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a netdev that is not Ethernet lacks: a hardware address to make a GUID of, and
- * the eye of the RDMA core, which looks at its addresses when the device is
- * registered, and never again.
+ * Netdevs that are not Ethernet. They may have no hardware address to derive a GUID
+ * from, and the RDMA core reads their IP addresses only when the device is registered.
  */
 #include <linux/dmi.h>
 #include <linux/if_arp.h>
@@ -14,7 +13,7 @@
 
 #include "device.h"
 
-/* Such netdevs of all hosts: bytes that are not used are zero. */
+/* Identifies a netdev among those of all hosts; unused bytes are zero. */
 struct identity {
 	char netdev[IFNAMSIZ];
 	char host[__NEW_UTS_LEN + 1];
@@ -32,17 +31,17 @@ static void identify(const struct net_device *netdev, struct identity *identity)
 	strscpy(identity->host, init_utsname()->nodename, sizeof(identity->host));
 	if (machine)
 		strscpy(identity->machine, machine, sizeof(identity->machine));
-	/* The initial one has the same number each time, others have not. */
+	/* The initial namespace has the same number after each boot; others may not. */
 	identity->namespace = net->ns.inum;
 }
 
 /**
  * roce_guid_of() - the GUID of a device
- * @netdev: on top of which it is
+ * @netdev: the netdev below
  *
- * Return: what Ethernet makes of its hardware address. A netdev without one gets a
- * locally administered address, which follows from its name, from its namespace, and
- * from the name and the UUID of the host: it is the same after a reboot.
+ * Return: a GUID derived from the hardware address of Ethernet. A netdev without one
+ * gets a locally administered address, a hash of its name, its namespace, and the
+ * name and UUID of the host: it is the same after a reboot.
  */
 __be64 roce_guid_of(const struct net_device *netdev)
 {
@@ -65,8 +64,8 @@ __be64 roce_guid_of(const struct net_device *netdev)
 }
 
 /**
- * roce_addresses_rescan() - let the core look for new addresses of a netdev
- * @work: of a device, of which it has a reference
+ * roce_addresses_rescan() - make the core read the addresses of a netdev again
+ * @work: of a device, to which it holds a reference
  */
 void roce_addresses_rescan(struct work_struct *work)
 {
@@ -76,7 +75,7 @@ void roce_addresses_rescan(struct work_struct *work)
 	ib_device_put(&dev->ibdev);
 }
 
-/* Perhaps in atomic context */
+/* May run in atomic context. */
 static void follow_address(const struct net_device *netdev, unsigned long event)
 {
 	struct roce_device *dev;
@@ -112,7 +111,7 @@ static struct notifier_block ipv4_notifier = { .notifier_call = ipv4_event };
 static struct notifier_block ipv6_notifier = { .notifier_call = ipv6_event };
 
 /**
- * roce_addresses_init() - follow the addresses of netdevs
+ * roce_addresses_init() - follow the addresses of netdevs from now on
  *
  * Return: 0 or a negative errno.
  */

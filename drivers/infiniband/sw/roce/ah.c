@@ -13,7 +13,7 @@
 #include "device.h"
 #include "roce.h"
 
-#define MAX_SERVICE_LEVEL	7	/* of Ethernet: eight priorities */
+#define MAX_SERVICE_LEVEL	7	/* Ethernet has eight priorities */
 #define FLOW_LABEL_MASK		0xfffff
 
 static int check_ah_attr(const struct rdma_ah_attr *attr)
@@ -36,7 +36,7 @@ static void set_addresses(struct roce_av *av, const struct ib_global_route *grh)
 	av->ipv6 = !ipv6_addr_v4mapped(&av->source);
 }
 
-/* A VLAN on top of the device's netdev may have gone to another namespace. */
+/* A VLAN on top of the device's netdev may have moved to another namespace. */
 static int set_interface(struct roce_av *av, const struct ib_gid_attr *source)
 {
 	const struct net *net = to_roce_device(source->device)->net;
@@ -59,7 +59,7 @@ static int take_vlan(struct net_device *lower, struct netdev_nested_priv *priv)
 	return is_vlan_dev(lower);
 }
 
-/* The VLAN device that @netdev is or stands on, or NULL. RCU read side */
+/* The first VLAN at or below @netdev, or NULL. RCU read side. */
 static struct net_device *vlan_of(struct net_device *netdev)
 {
 	struct netdev_nested_priv priv = { .data = netdev };
@@ -70,9 +70,9 @@ static struct net_device *vlan_of(struct net_device *netdev)
 }
 
 /*
- * What the DCB application table says of the DSCP, or -1. It is the administrator's. Its
- * lock is not for contexts that cannot sleep: the connection manager makes the address
- * handles of its MADs with interrupts off.
+ * The priority that the administrator's DCB application table has for the DSCP, or -1.
+ * Only in contexts that can sleep, because the table has a lock that needs this: the
+ * connection manager creates address handles for MADs with interrupts off.
  */
 static int dcb_priority(struct net_device *netdev, u8 traffic_class, gfp_t gfp)
 {
@@ -89,8 +89,9 @@ static int dcb_priority(struct net_device *netdev, u8 traffic_class, gfp_t gfp)
 }
 
 /*
- * The service level that the connection manager makes of a type of service: it has
- * gone through the maps that an sk_buff's priority goes through behind us.
+ * The service level that the connection manager derives from a type of service. It
+ * applies the maps of the netdev, which the priority of an sk_buff also goes through
+ * after it leaves the driver.
  */
 static u8 service_level_of(const struct net_device *port, struct net_device *vlan,
 			   u8 priority)
@@ -104,9 +105,9 @@ static u8 service_level_of(const struct net_device *port, struct net_device *vla
 }
 
 /*
- * The priority of sk_buffs. A service level that a program has chosen by itself is one,
- * like SO_PRIORITY of a socket. Else the traffic class says it, as for a socket with
- * IP_TOS: queueing disciplines and the VLAN map it, once.
+ * The priority of sk_buffs. A service level that a program has chosen itself is used as
+ * it is, like SO_PRIORITY of a socket. Otherwise the traffic class determines it, as
+ * for a socket with IP_TOS, and qdiscs and the VLAN map it once.
  */
 static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
 {
@@ -140,7 +141,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 		return err;
 
 	set_addresses(av, grh);
-	/* A device has a GID of a link-local address, IPv6 or not. */
+	/* A device has a GID of a link-local IPv6 address even without IPv6. */
 	if (av->ipv6 && !ipv6_mod_enabled())
 		return -EAFNOSUPPORT;
 	if (av->ipv6 == ipv6_addr_v4mapped(&av->destination) ||
@@ -163,14 +164,14 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 }
 
 /**
- * roce_av_init() - set an address vector up
- * @av: to be filled in, whatever was there; @av->pd is the caller's to set
- * @attr: what the consumer wants, with a source GID that the core looked up
+ * roce_av_init() - set up an address vector
+ * @av: overwritten, except for @av->pd, which the caller sets
+ * @attr: from the consumer, with a source GID that the core has looked up
  *
  * Process context. IBA volume 1, 11.2.2.1, and annex A17.
  *
  * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, -EAFNOSUPPORT
- * for IPv6 on a host without it, or -ENOMEM. After an error there is nothing to be released.
+ * for IPv6 on a host without it, or -ENOMEM. After an error there is nothing to release.
  */
 int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 {
@@ -178,9 +179,8 @@ int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 }
 
 /**
- * roce_av_release() - give up what an address vector holds
- * @av: nobody uses it any more; never set up or released before is fine, too,
- *	if it is zeroed
+ * roce_av_release() - release the references of an address vector
+ * @av: unused; may also be zeroed or already released
  *
  * Process or softirq context.
  */
@@ -225,9 +225,9 @@ static struct roce_av *new_av(struct ib_pd *pd, const struct rdma_ah_attr *attr,
 }
 
 /*
- * User space names the address vector by a number in its work requests. A
- * provider that does not ask for the number would put the address itself
- * there, and nobody would have checked it: such a one is not served.
+ * Work requests of user space name the address vector by a number. A provider that
+ * does not ask for the number would put the address itself into work requests,
+ * unchecked, so it is refused.
  */
 static int publish_ah(struct roce_ah *ah, struct ib_udata *udata)
 {
@@ -262,9 +262,9 @@ static void unpublish(struct roce_ah *ah)
 
 /**
  * roce_create_ah() - the create_ah verb
- * @ibah: zeroed but for what the core knows
- * @init: the address, and whether the caller may sleep
- * @udata: NULL for a kernel consumer, which may not be able to sleep
+ * @ibah: zeroed, except for the fields of the core
+ * @init: the address, and whether the caller can sleep
+ * @udata: NULL for a kernel consumer, which may be unable to sleep
  *
  * IBA volume 1, 11.2.2.1.
  *
@@ -311,7 +311,7 @@ int roce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 /**
  * roce_destroy_ah() - the destroy_ah verb
  * @ibah: the handle
- * @flags: whether the caller may sleep, which nothing here does
+ * @flags: whether the caller can sleep; unused, since nothing here sleeps
  *
  * Return: 0.
  */

@@ -7,21 +7,21 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * struct roce_av - address vector: all that is needed to reach a peer
- * @pd: protection domain of the address handle, to be the QP's
- * @sgid_attr: our address
- * @interface: index of the netdev (of a VLAN perhaps) that had it when this was
- *	made: packets leave through that one or not at all
+ * struct roce_av - address vector: everything that is needed to reach a peer
+ * @pd: protection domain of the address handle, which must be the QP's
+ * @sgid_attr: our GID
+ * @interface: index of the netdev (or VLAN) that had the GID when this was set up;
+ *	packets leave only through it
  * @source: our address, IPv4 as ::ffff:a.b.c.d
- * @destination: the peer's, likewise
- * @ipv6: which of the two
+ * @destination: the peer's address, in the same form
+ * @ipv6: the addresses are IPv6
  * @traffic_class: DSCP and ECN bits of the packets
  * @hop_limit: TTL or hop limit
  * @priority: of the sk_buffs
  * @flow_label: of IPv6, and entropy of the UDP source port
- * @route: the latest route, or NULL; who uses it checks whether it is still valid
- * @route_cookie: tells that of an IPv6 route
- * @attr: as the consumer gave it, for query verbs; holds no reference
+ * @route: the latest route, or NULL; must be checked before use
+ * @route_cookie: for checking an IPv6 route
+ * @attr: attributes from the consumer, for query verbs; holds no reference
  * @rcu: address vectors of handles are found under RCU
  */
 struct roce_av {
@@ -44,7 +44,7 @@ struct roce_av {
 struct roce_ah {
 	struct ib_ah ibah;
 	struct roce_av *av;
-	u32 number;		/* that user space puts into its work requests, or 0 */
+	u32 number;		/* its name in work requests of user space, or 0 */
 };
 
 static inline struct roce_ah *to_roce_ah(struct ib_ah *ibah)

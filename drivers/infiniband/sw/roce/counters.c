@@ -61,7 +61,7 @@ static void count_drop(struct roce_device *dev, struct roce_counters __percpu *c
  * @why: counter of the reason
  * @psn: PSN of the packet, 0 if unknown
  *
- * Called in a section.
+ * In a section.
  */
 void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
 {
@@ -75,7 +75,7 @@ void roce_drop_packet(struct roce_qp *qp, enum roce_counter why, u32 psn)
  * @skb: consumed
  * @why: counter of the reason
  *
- * Called in a section.
+ * In a section.
  */
 void roce_drop_run(struct roce_device *dev,
 		   struct roce_counters __percpu *counters, struct sk_buff *skb,
@@ -97,7 +97,7 @@ void roce_drop_run(struct roce_device *dev,
  * @err: -EAGAIN if the egress queue is full, else memory is missing
  * @nanoseconds: time until the next attempt
  *
- * Called in a section.
+ * In a section.
  */
 void roce_count_stall(struct roce_qp *qp, int err, u64 nanoseconds)
 {

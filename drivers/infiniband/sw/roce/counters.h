@@ -40,7 +40,7 @@ struct roce_counters {
  * that the event belongs to, or the device if it belongs to none. A QP counts
  * with its device unless a counter of "rdma statistic qp" is bound to it.
  *
- * Called in a section, or with an engine of the QP claimed.
+ * In a section, or with an engine of the QP claimed.
  */
 #define roce_count_add(owner, name, amount) \
 	roce_count_value(owner, ROCE_COUNTER_##name, amount)

@@ -16,7 +16,7 @@
 #include "roce_wire.h"
 #include "send.h"
 
-/* 4.096 us * 2^15, 134 ms: how late a busy host may acknowledge. */
+/* 4.096 us * 2^15 = 134 ms: a busy host may acknowledge so late. */
 #define LOCAL_ACK_DELAY		15
 
 /**
@@ -47,7 +47,7 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG;
-	/* Where 64 bits take a lock, the CPU's own instructions do not know it. */
+	/* Generic atomic64_t takes a lock, which instructions of the CPU ignore. */
 	attr->atomic_cap = IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ?
 			   IB_ATOMIC_HCA : IB_ATOMIC_GLOB;
 	attr->local_ca_ack_delay = LOCAL_ACK_DELAY;
@@ -82,8 +82,8 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 /**
  * roce_modify_device() - the modify_device verb
  * @ibdev: the device
- * @mask: what is new, IB_DEVICE_MODIFY_*
- * @modify: the node description: rdma-ndd has the host's name in it
+ * @mask: IB_DEVICE_MODIFY_*: what to change
+ * @modify: new node description; rdma-ndd puts the name of the host there
  *
  * Return: 0, or -EOPNOTSUPP for anything but the node description.
  */
@@ -123,7 +123,7 @@ static int check_netdev(const struct net_device *netdev)
 	return -EOPNOTSUPP;
 }
 
-/* Once: a netdev can go to another namespace at any time. */
+/* Read net once: a netdev can move to another namespace at any time. */
 static struct net *get_namespace(const struct net_device *netdev)
 {
 	struct net *net;
@@ -134,7 +134,7 @@ static struct net *get_namespace(const struct net_device *netdev)
 	return net;
 }
 
-/* What a socket says that finds no memory for its inode, or for itself */
+/* Creating a socket without memory for its inode or itself fails with these errors. */
 static int errno_of_sockets(int err)
 {
 	return err == -ENFILE || err == -ENOBUFS ? -ENOMEM : err;
@@ -169,7 +169,7 @@ static void set_attributes(struct roce_device *dev)
 	roce_compat_set_net(ibdev, dev->net);
 }
 
-/* Takes the open UDP port over, if it succeeds. */
+/* Takes over the open UDP port on success. */
 static struct roce_device *new_device(struct net_device *netdev, struct net *net)
 {
 	struct roce_device *dev;
@@ -226,9 +226,9 @@ dealloc:
 
 /**
  * roce_device_free() - the dealloc_driver verb
- * @ibdev: unregistered, or never registered; has no objects any more
+ * @ibdev: unregistered, or never registered; without objects
  *
- * All but the memory of @ibdev itself goes, the netdev first of all.
+ * Frees everything except for the memory of @ibdev, and releases the netdev first.
  */
 void roce_device_free(struct ib_device *ibdev)
 {
@@ -237,7 +237,7 @@ void roce_device_free(struct ib_device *ibdev)
 	roce_devices_bury(dev);
 	roce_recv_close(dev->net);
 
-	/* GIDs of the last address handles are given up under RCU, by work. */
+	/* The last address handles release their GIDs after an RCU grace period, by work. */
 	rcu_barrier();
 	flush_workqueue(ib_wq);
 	cancel_work_sync(&dev->rescan);
@@ -263,7 +263,7 @@ static int register_device(struct roce_device *dev, const char *name)
 		goto dealloc;
 
 	err = ib_register_device(&dev->ibdev, name, NULL);
-	/* Of a name that is taken */
+	/* The error of the core for a name that is in use */
 	if (err == -ENFILE)
 		err = -EEXIST;
 	if (err) {
@@ -284,16 +284,16 @@ dealloc:
 }
 
 /**
- * roce_device_add() - make a device on top of a netdev: rdma link add
- * @name: of the device, perhaps with a %d
+ * roce_device_add() - create a device on top of a netdev: rdma link add
+ * @name: of the device; may contain %d
  * @netdev: referenced by the caller
  *
  * Process context, without the RTNL.
  *
- * Return: 0; -EOPNOTSUPP for a netdev that cannot have one, -EEXIST for one
- * that has one and for a name that is taken, -EADDRINUSE if UDP port 4791 is,
- * -ENODEV for a netdev that is going, -ENOMEM, or an error of ib_register_device().
- * The log says why.
+ * Return: 0; -EOPNOTSUPP if the netdev cannot have a device, -EEXIST if it has one or
+ * the name is in use, -EADDRINUSE if UDP port 4791 is in use, -ENODEV if the netdev
+ * is being unregistered, -ENOMEM, or an error of ib_register_device(). The log has the
+ * reason.
  */
 int roce_device_add(const char *name, struct net_device *netdev)
 {

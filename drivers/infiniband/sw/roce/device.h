@@ -18,48 +18,49 @@ struct roce_train;
 /* Counters of performance management */
 #define ROCE_PORT_COUNTERS	13
 
-/* What a device goes through; see devices.c */
+/* The life of a device, see devices.c */
 enum roce_device_state {
 	ROCE_DEVICE_NEW,	/* not registered yet */
-	ROCE_DEVICE_REFUSED,	/* neither, and its netdev goes */
+	ROCE_DEVICE_REFUSED,	/* not registered yet, but its netdev is going */
 	ROCE_DEVICE_LIVE,
-	ROCE_DEVICE_LEAVING,	/* its netdev goes */
-	ROCE_DEVICE_DEAD,	/* unregistered; only its memory is left */
+	ROCE_DEVICE_LEAVING,	/* its netdev is going */
+	ROCE_DEVICE_DEAD,	/* unregistered; only its memory remains */
 };
 
 /**
  * struct roce_device - an ib_device on top of a netdev
- * @ibdev: what the RDMA core knows of it
+ * @ibdev: the core's part
  * @netdev: the netdev below, held until the device is dead
  * @netdev_tracker: of that reference
  * @net: namespace of @netdev; a netdev that moves takes its device down first
- * @parent: of @ibdev in sysfs, made for it alone; see parent.c
+ * @parent: of @ibdev in sysfs, one for each device; see parent.c
  * @parent_net: its folder net/
- * @parent_number: of its name
- * @netdev_name: of the link in @parent_net
+ * @parent_number: number in the name of @parent
+ * @netdev_name: name of the link in @parent_net
  * @node: in the list of devices, see devices.c
  * @rescan: looks for new addresses of @netdev, see addresses.c
- * @state: guarded by the lock of that list
- * @port_state: what consumers were told last
+ * @state: guarded by the lock of the list of devices
+ * @port_state: the state that consumers were told last
  * @keys: memory regions and windows by the upper 24 bits of their key
  * @address_vectors: of user space address handles, by ah_num, which is never 0
- * @next_ah_number: where the search for a free one begins
+ * @next_ah_number: start of the search for a free number
  * @gsi_qp: QP 1, once ib_mad has created it
  * @counters: per CPU, see counters.h
- * @qp_counters: those that QPs are bound to, by the id of their rdma_counter, which
+ * @qp_counters: counters that QPs are bound to, by the ID of their rdma_counter, which
  *	is never 0
- * @next_counter_id: where the search for a free one begins
- * @past_qps: the sum of those that are no more; guarded by the lock of the others
- * @port_counters: what performance management counts from, see pma.c
+ * @next_counter_id: start of the search for a free ID
+ * @past_qps: sum of the counters of @qp_counters that are gone; guarded by the lock of
+ *	@qp_counters
+ * @port_counters: base values for performance management, see pma.c
  * @congestion: congestion control, see congestion.h
- * @egress: per CPU, what is in the queues of this host, see egress.c
- * @reordering_us: microseconds that a packet may be late at most before it is taken
- *	for lost; 0: packets that come early are dropped; see reorder.c
- * @loss_recovery: of &enum roce_loss_recovery: whether packets that come early are kept,
+ * @egress: per CPU, packets in the queues of this host, see egress.c
+ * @reordering_us: longest time in microseconds that a packet may be late before it is
+ *	taken for lost; 0: packets that come early are dropped; see reorder.c
+ * @loss_recovery: &enum roce_loss_recovery: whether packets that come early are kept,
  *	and whether peers are offered selective acknowledgments
- * @early_bytes: of memory that packets take which came early
- * @send: hands a train to the network: roce_send(), or a test's wire
- * @objects: how many of each kind exist, bounded by the ROCE_MAX_* above
+ * @early_bytes: memory of the packets that came early and are kept, bytes
+ * @send: sends a train to the network: roce_send(), or a function of a test
+ * @objects: number of objects of each kind, limited by the ROCE_MAX_* above
  */
 struct roce_device {
 	struct ib_device ibdev;
@@ -105,8 +106,8 @@ static inline struct roce_device *to_roce_device(struct ib_device *ibdev)
 
 /**
  * struct roce_ucontext - a program that has opened the device
- * @ibuc: what the RDMA core knows of it
- * @ring_bytes: of the rings that it shares with us, see ring.c
+ * @ibuc: the core's part
+ * @ring_bytes: size of the rings that it shares with the kernel, see ring.c
  */
 struct roce_ucontext {
 	struct ib_ucontext ibuc;
@@ -123,11 +124,11 @@ static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
 }
 
 /**
- * roce_object_get() - count an object in before it is made
+ * roce_object_get() - count an object before it is created
  * @count: of &roce_device.objects
- * @limit: the ROCE_MAX_* of it
+ * @limit: its ROCE_MAX_*
  *
- * Return: false if there are as many already.
+ * Return: false if the limit is reached.
  */
 static inline bool roce_object_get(atomic_t *count, int limit)
 {
@@ -161,7 +162,7 @@ int roce_devices_init(void);
 void roce_devices_exit(void);
 
 /* port.c */
-/* Where a device has an address, seen from the netdev that a packet came in through */
+/* Whether a device has an address, seen from the netdev of a received packet */
 enum roce_port_place {
 	ROCE_PORT_NOWHERE,
 	ROCE_PORT_ELSEWHERE,	/* on another netdev of the same VRF */

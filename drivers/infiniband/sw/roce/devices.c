@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The devices of this host, and how they come and go: by command, with their
- * netdev, with their network namespace, with this module, and at the hands of
- * rdma_rxe, which unregisters every device of the driver id that it shares with
- * us when it is unloaded.
+ * The list of devices, and how they come and go: by command, with their netdev,
+ * with their network namespace, with this module, and with rdma_rxe: when it is
+ * unloaded, it unregisters all devices of its driver id, which ours have, too.
  *
- * A device stays in the list until its unregistration has returned, whoever
- * began it: ib_unregister_device() waits for one that is under way. So whoever
- * empties the list knows that no code of ours runs for a device any more.
+ * A device stays in the list until its unregistration has returned, even if others
+ * began it: ib_unregister_device() waits for one in progress. So when the list is
+ * empty, no code of this module runs for a device.
  */
 #include <linux/ethtool.h>
 #include <linux/hashtable.h>
@@ -40,7 +39,7 @@ static int insert_device(struct roce_device *dev)
 	if (dev->netdev->reg_state != NETREG_REGISTERED ||
 	    !net_eq(dev_net(dev->netdev), dev->net))
 		return -ENODEV;
-	/* Who renames it from now on finds the device. */
+	/* A rename after this finds the device in the list. */
 	if (strcmp(dev->netdev_name, dev->netdev->name))
 		roce_parent_rename(dev);
 	get_device(&dev->ibdev.dev);
@@ -48,7 +47,7 @@ static int insert_device(struct roce_device *dev)
 	return 0;
 }
 
-/* The caller has to take @leaving down, and try again, if the netdev has that one. */
+/* If it sets @leaving, the caller must take that device down and try again. */
 static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 {
 	struct roce_device *other;
@@ -71,8 +70,8 @@ static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 }
 
 /**
- * roce_devices_remove() - take a device off the list
- * @dev: referenced by the caller, and unregistered or never registered
+ * roce_devices_remove() - remove a device from the list
+ * @dev: referenced by the caller, unregistered or never registered
  */
 void roce_devices_remove(struct roce_device *dev)
 {
@@ -93,12 +92,12 @@ static void take_down(struct roce_device *dev)
 }
 
 /**
- * roce_devices_insert() - enter a device into the list
+ * roce_devices_insert() - add a device to the list
  * @dev: not registered yet
  *
- * Process context. Waits for a device that its netdev had in another namespace.
+ * Process context. Waits for a device that the netdev had in another namespace.
  *
- * Return: 0, -EEXIST if its netdev has a device, or -ENODEV if its netdev goes.
+ * Return: 0, -EEXIST if the netdev has a device, or -ENODEV if it is going.
  */
 int roce_devices_insert(struct roce_device *dev)
 {
@@ -114,10 +113,10 @@ int roce_devices_insert(struct roce_device *dev)
 }
 
 /**
- * roce_devices_publish() - let a device be found and follow its netdev
+ * roce_devices_publish() - make a device findable, and let it follow its netdev
  * @dev: registered, referenced by the caller
  *
- * Return: 0, or -ENODEV if it is going already.
+ * Return: 0, or -ENODEV if the device is already going.
  */
 int roce_devices_publish(struct roce_device *dev)
 {
@@ -133,7 +132,7 @@ int roce_devices_publish(struct roce_device *dev)
 	return err;
 }
 
-/* The caller has to put_device() it. */
+/* Returns a reference. */
 static struct roce_device *first_device(const struct net *net, bool going)
 {
 	struct roce_device *dev, *found = NULL;
@@ -153,7 +152,7 @@ static struct roce_device *first_device(const struct net *net, bool going)
 	return found;
 }
 
-/* Of one namespace or of all; all devices or only those that are going. */
+/* Take down the devices of one namespace or all; only the going ones if @going. */
 static void take_all_down(const struct net *net, bool going)
 {
 	struct roce_device *dev;
@@ -170,8 +169,8 @@ static void reap(struct work_struct *work)
 static DECLARE_WORK(reap_work, reap);
 
 /**
- * roce_devices_bury() - nobody shall find a device any more
- * @dev: being unregistered; softirqs that found it are done on return
+ * roce_devices_bury() - make a device unfindable
+ * @dev: being unregistered; on return no softirq uses it any more
  */
 void roce_devices_bury(struct roce_device *dev)
 {
@@ -183,18 +182,18 @@ void roce_devices_bury(struct roce_device *dev)
 }
 
 /**
- * roce_devices_find_by_address() - the device that the core means by an address
+ * roce_devices_find_by_address() - find the device that the core means by an address
  * @net: network namespace
- * @netdev: what a packet to the address came in through
+ * @netdev: the netdev through which a packet to the address came in
  * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
  *
- * Devices on netdevs above and below each other have each other's addresses. The
- * connection manager takes the one that was registered first, of those that have the
- * address on its netdev.
+ * Devices on netdevs above and below each other have each other's addresses. Like the
+ * connection manager, it prefers devices that have the address on @netdev, and of
+ * these the one that was registered first.
  *
- * Under RCU; softirq or process context. Walks the GID tables.
+ * RCU read side; softirq or process context. Walks the GID tables.
  *
- * Return: the device, until the end of the read section, or NULL.
+ * Return: the device, valid until the end of the read section, or NULL.
  */
 struct roce_device *
 roce_devices_find_by_address(struct net *net, struct net_device *netdev,
@@ -219,11 +218,11 @@ roce_devices_find_by_address(struct net *net, struct net_device *netdev,
 
 /**
  * roce_devices_find_by_netdev() - the device on top of a netdev
- * @netdev: what a packet came in through, or a VLAN on top of it
+ * @netdev: the netdev through which a packet came in, or a VLAN on top of it
  *
- * Under RCU; softirq or process context.
+ * RCU read side; softirq or process context.
  *
- * Return: the device, until the end of the read section, or NULL.
+ * Return: the device, valid until the end of the read section, or NULL.
  */
 struct roce_device *
 roce_devices_find_by_netdev(const struct net_device *netdev)
@@ -240,8 +239,8 @@ roce_devices_find_by_netdev(const struct net_device *netdev)
 }
 
 /*
- * A device that is not registered yet is told when it wants to be published; one
- * that is moved to another namespace just now is waited for.
+ * A device that is not registered yet sees the new state when it is published. A device
+ * that is being moved to another namespace is waited for.
  */
 static void leave_netdev(struct roce_device *dev)
 {
@@ -297,7 +296,7 @@ static struct notifier_block netdev_notifier = {
 	.notifier_call = netdev_event,
 };
 
-/* Before the core would move the devices to init_net. */
+/* Runs before the core moves the devices to init_net. */
 static void net_pre_exit(struct net *net)
 {
 	take_all_down(net, false);
@@ -308,7 +307,7 @@ static struct pernet_operations net_operations = {
 };
 
 /**
- * roce_devices_init() - let devices follow their netdevs and namespaces
+ * roce_devices_init() - follow netdevs and namespaces from now on
  *
  * Return: 0 or a negative errno.
  */
@@ -325,7 +324,7 @@ int roce_devices_init(void)
 	return err;
 }
 
-/** roce_devices_exit() - take all devices down; no other one comes any more */
+/** roce_devices_exit() - take all devices down; no new one can be added */
 void roce_devices_exit(void)
 {
 	take_all_down(NULL, false);

@@ -80,7 +80,7 @@ void roce_key_unpublish(struct roce_device *dev, struct roce_key *key)
  * @dev: the device
  * @value: L_Key or R_Key
  *
- * Called in a section, which keeps the object alive. Only the index is compared:
+ * In a section, which keeps the object alive. Only the index is compared:
  * the caller must check the whole key and its state.
  *
  * Return: the key of a region or window, or NULL.

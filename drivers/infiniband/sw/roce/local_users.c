@@ -4,13 +4,13 @@
  *
  * A RoCE receiver trusts the IP addresses of a packet, and an ordinary UDP socket
  * sends with the addresses of its host. So any local program could forge packets of
- * the connections of its host: acknowledgments, CNPs, requests. Those who may use
- * raw sockets can do so anyway.
+ * the host's connections: acknowledgments, CNPs, requests. Programs that may use raw
+ * sockets can forge packets anyway.
  *
- * The check is where all datagrams of this host begin, before they are fragmented,
- * before a firewall may queue them, in the context of the program that sends. It
- * holds in each network namespace, whether that has a device or not, while the
- * module is loaded: what leaves a container leaves by an address of this host, too.
+ * The check is at LOCAL_OUT: datagrams are not fragmented yet, no firewall has queued
+ * them, and the sending program is the current process. While the module is loaded,
+ * the check holds in all network namespaces, with or without a device: packets of a
+ * container leave by an address of this host, too.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -52,7 +52,7 @@ module_param_cb(unprivileged_udp_refused, &refused_ops, NULL, 0444);
 MODULE_PARM_DESC(unprivileged_udp_refused,
 		 "how many datagrams were refused, in all network namespaces (read only)");
 
-/* Where the UDP header of a datagram is, from skb->data; negative if it is not UDP */
+/* Offset of the UDP header from skb->data; negative if the packet is not UDP */
 static int find_udp(const struct sk_buff *skb, u8 family)
 {
 	int offset = skb_network_offset(skb);
@@ -82,8 +82,8 @@ static bool is_for_roce(const struct sk_buff *skb, u8 family)
 }
 
 /*
- * Credentials of who opened the socket count, as with raw sockets: it may have
- * been passed on. A socket that was closed meanwhile has none any more.
+ * The credentials of the process that opened the socket count, as with raw sockets: the
+ * socket may have been passed on. A closed socket has no credentials any more.
  */
 static bool was_opened_with_privilege(struct sock *sk)
 {
@@ -99,7 +99,7 @@ static bool was_opened_with_privilege(struct sock *sk)
 	return privileged;
 }
 
-/* What has no socket comes from the kernel. */
+/* Packets without a socket come from the kernel. */
 static bool may_send_to_port(struct sock *sk)
 {
 	return !sk || !sk_fullsock(sk) || sk->sk_kern_sock ||
@@ -149,7 +149,7 @@ static struct pernet_operations local_users_ops = {
 };
 
 /**
- * roce_local_users_init() - begin to look at who sends to UDP port 4791
+ * roce_local_users_init() - check packets to UDP port 4791 from now on
  *
  * Process context.
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The module: what is set up before there can be devices, and "rdma link add" */
+/* The module: sets up what all devices need, and registers "rdma link add". */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 

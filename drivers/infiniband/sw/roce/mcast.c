@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast of datagrams (IBA volume 1, 10.5, annex A17): a group is an IP
- * multicast address. A packet to it names no QP; each QP that is attached to
- * the group gets a copy, if the packet came in through the netdev of its device
- * or through one on top of that. What is wrong with a packet is seen, and counted,
- * once for all of them; who has another Q_Key gets no copy.
+ * Multicast of datagrams (IBA volume 1, 10.5, annex A17). A group is an IP
+ * multicast address. A packet to a group names no QP: each QP that is attached to
+ * the group gets a copy, if the packet came in through the netdev of its device,
+ * or through a netdev on top of that. Malformed packets are dropped and counted once
+ * for all QPs. A QP with another Q_Key gets no copy.
  *
- * The netdev joins the group, as IGMP and MLD want it, and the IP stack counts
- * how often. So there is nothing to be known of a group but who is attached to
- * it. Membership of VLANs on top of the netdev is up to librdmacm, since a QP
- * does not tell which of them it means. The IP stack also loops what we send to
- * a group back to the members on this host.
+ * The netdev joins the group by IGMP or MLD, and the IP stack counts the joins.
+ * So the driver only knows which QPs are attached to a group. librdmacm joins for
+ * VLANs on top of the netdev, since a QP does not tell which of them it means. The
+ * IP stack also loops packets to a group back to the members on this host.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
@@ -27,10 +26,10 @@
 #include "run.h"
 
 /**
- * struct attachment - of a QP to a group
- * @node: by @group
+ * struct attachment - the attachment of a QP to a group
+ * @node: in the table, by @group
  * @group: IPv6 multicast address, or an IPv4 one as ::ffff:a.b.c.d
- * @qp: cannot be destroyed before it is detached
+ * @qp: the QP, which cannot be destroyed before it is detached
  * @rcu: attachments are found under RCU
  */
 struct attachment {
@@ -47,9 +46,9 @@ static const struct rhashtable_params by_group = {
 	.automatic_shrinking = true,
 };
 
-/* Of all devices of the host */
+/* Attachments of all devices of the host */
 static struct rhltable attachments;
-static DEFINE_MUTEX(attachments_lock);	/* of changes; above the RTNL */
+static DEFINE_MUTEX(attachments_lock);	/* of changes; the RTNL nests in it */
 
 static int join(const struct roce_device *dev, const struct in6_addr *group)
 {
@@ -72,7 +71,7 @@ static int join(const struct roce_device *dev, const struct in6_addr *group)
 	return err;
 }
 
-/* A netdev that is going, or has gone to another namespace, has left already. */
+/* A netdev that is going, or has moved to another namespace, has already left. */
 static void leave_group(const struct roce_device *dev, const struct in6_addr *group)
 {
 	struct in_device *in_dev;
@@ -91,7 +90,7 @@ unlock:
 	rtnl_unlock();
 }
 
-/* How many QPs of the same device are attached to a group, and is @qp one? */
+/* Count the QPs of this device that are attached to a group, and look for @qp. */
 static u32 count_attached(const struct roce_qp *qp, const struct in6_addr *group,
 			  struct attachment **own)
 {
@@ -146,13 +145,13 @@ free:
  * roce_attach_mcast() - the attach_mcast verb
  * @ibqp: a UD QP
  * @gid: of the group; the core made sure that it is a multicast GID
- * @lid: has no meaning on Ethernet
+ * @lid: unused on Ethernet
  *
  * IBA volume 1, 11.3.1. Process context; takes the RTNL.
  *
- * Return: 0, -EEXIST if the QP is attached to the group, -ENOMEM also where
- * limits of the device are reached, -ENODEV or -EINVAL if the netdev does not
- * speak that version of IP.
+ * Return: 0, -EEXIST if the QP is attached to the group, -ENOMEM, also if a limit of
+ * the device is reached, -ENODEV or -EINVAL if the netdev does not have that version
+ * of IP.
  */
 int roce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
@@ -176,7 +175,7 @@ int roce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
  * roce_detach_mcast() - the detach_mcast verb
  * @ibqp: the QP
  * @gid: of the group
- * @lid: has no meaning on Ethernet
+ * @lid: unused on Ethernet
  *
  * IBA volume 1, 11.3.2. Process context; takes the RTNL.
  *
@@ -244,13 +243,13 @@ static void give_copy(struct roce_qp *qp, struct sk_buff *skb,
 }
 
 /**
- * roce_mcast_receive() - give each member of a group a copy of what came for it
+ * roce_mcast_receive() - give each QP of a group a copy of a run
  * @net: namespace in which it arrived
  * @netdev: through which it arrived
  * @skb: a run of packets to ROCE_QPN_MULTICAST; consumed
  *
- * The packets are checked once, and as many as follow each other are copied together.
- * What a member refuses, its responder drops.
+ * The packets are checked once. Consecutive ones are copied together. The responder of
+ * each QP drops what it cannot receive.
  *
  * Softirq context, in a section.
  */
@@ -282,7 +281,7 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 }
 
 /**
- * roce_mcast_init() - set up the table of attachments
+ * roce_mcast_init() - initialize the table of attachments
  *
  * Return: 0 or a negative errno.
  */

@@ -151,7 +151,7 @@ static struct roce_mr *find_region(struct roce_device *dev, u32 value)
  * @binding: the work request
  * @qp: its requester is owned by the caller
  *
- * Called in a section. A window of type 1 that was bound is unbound even if the
+ * In a section. A window of type 1 that was bound is unbound even if the
  * new binding fails.
  *
  * Return: 0 or -EINVAL.

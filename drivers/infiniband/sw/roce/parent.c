@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Programs find the netdev of an RDMA device in /sys/class/infiniband/X/device/
- * net/, as they would for a card, whose netdev and RDMA device have the same
- * PCI device for a parent. So each of our devices has a parent of its own, with
- * a folder net/ in which a link leads to the netdev.
+ * net/, as for a card, whose netdev and RDMA device have the same PCI device as
+ * their parent. So each device has a parent of its own, with a folder net/ and a
+ * link to the netdev in it.
  *
- * The kernel knows nothing of that: to it our devices have no parent. SMC, for one, takes
- * the parent of any RDMA device for a PCI device and reads what lies around it. So the
- * link "device" is ours to make, in each network namespace in which the core shows the
- * device: whatever it adds to the class of RDMA devices, the class interface sees.
+ * The kernel does not know this parent: to the kernel the devices have none. SMC, for
+ * one, takes the parent of any RDMA device for a PCI device and reads the memory
+ * around it. So this file creates the link "device" itself, in each network namespace
+ * in which the core shows the device. A class interface sees all devices that the core
+ * adds to the class.
  *
- * The netdev's own parent would not do: virtual netdevs have none, a card's has
- * the netdevs of all its ports, and udev names RDMA devices after PCI parents. But it is
- * the parent of this parent, so that programs that go up the path find the PCI device,
- * and this one tells them of its NUMA node, as PCI devices do.
+ * The netdev's own parent is no substitute: virtual netdevs have none, a card's parent
+ * has the netdevs of all its ports, and udev names RDMA devices after PCI parents. But
+ * it is the parent of our parent, so that programs that go up the path find the PCI
+ * device. Our parent also has the NUMA node of that device, as PCI devices do.
  */
 #include <linux/device.h>
 #include <linux/idr.h>
@@ -71,7 +72,7 @@ static int found_below(struct net_device *netdev, struct netdev_nested_priv *pri
 	return !!priv->data;
 }
 
-/* The hardware of a netdev: its own, or that of the first netdev below that has some */
+/* NUMA node of a netdev: its own, or that of the first netdev below with hardware */
 static int node_of(struct net_device *netdev)
 {
 	struct netdev_nested_priv below = { .data = netdev->dev.parent };
@@ -86,7 +87,7 @@ static int node_of(struct net_device *netdev)
 	return node;
 }
 
-/* Goes before the netdev does, and so before the netdev's own parent. */
+/* It is destroyed before the netdev, and so before the netdev's own parent. */
 static struct device *new_parent(struct net_device *netdev, int number)
 {
 	struct device *parent = kzalloc(sizeof(*parent), GFP_KERNEL);
@@ -115,12 +116,12 @@ static int link_netdev(struct roce_device *dev)
 }
 
 /**
- * roce_parent_create() - make the parent of a device
+ * roce_parent_create() - create the parent of a device
  * @dev: not registered yet; its netdev is set
  *
  * Process context.
  *
- * Return: 0, -ENOMEM, or -ENODEV if the netdev goes.
+ * Return: 0, -ENOMEM, or -ENODEV if the netdev is going.
  */
 int roce_parent_create(struct roce_device *dev)
 {
@@ -157,8 +158,8 @@ free_number:
 }
 
 /**
- * roce_parent_rename() - the netdev has another name
- * @dev: in the list of devices or about to be, not dead
+ * roce_parent_rename() - follow a rename of the netdev
+ * @dev: in the list of devices or about to be added, not dead
  *
  * Process context, under the RTNL.
  */
@@ -167,7 +168,7 @@ void roce_parent_rename(struct roce_device *dev)
 	ASSERT_RTNL();
 	sysfs_remove_link(dev->parent_net, dev->netdev_name);
 	if (link_netdev(dev))
-		netdev_warn(dev->netdev, "no link from its roce device\n");
+		netdev_warn(dev->netdev, "cannot create the link from its roce device\n");
 }
 
 /**
@@ -184,7 +185,7 @@ void roce_parent_destroy(struct roce_device *dev)
 	ida_free(&numbers, dev->parent_number);
 }
 
-/* The link goes with the folder that it is in. */
+/* The link is removed with the folder that it is in. */
 static int show_parent(ROCE_COMPAT_ADD_DEV_PARAMETERS)
 {
 	struct ib_device *ibdev = rdma_device_to_ibdev(device);
@@ -202,7 +203,7 @@ static struct class_interface rdma_devices = {
 /**
  * roce_parent_init() - show the parents of devices that are added from now on
  *
- * Process context. The core tells what class its devices have by a device only.
+ * Process context. The core reveals its class only through a device.
  *
  * Return: 0 or -ENOMEM.
  */

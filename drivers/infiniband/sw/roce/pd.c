@@ -5,7 +5,7 @@
 /**
  * roce_alloc_ucontext() - the alloc_ucontext verb: a program opens the device
  * @context: zeroed
- * @udata: nothing in it either way
+ * @udata: unused
  *
  * Return: 0.
  */
@@ -16,7 +16,7 @@ int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 
 /**
  * roce_dealloc_ucontext() - the dealloc_ucontext verb
- * @context: of a program that has gone or is cut off; its objects are gone
+ * @context: of a program that exited or is cut off; without objects
  */
 void roce_dealloc_ucontext(struct ib_ucontext *context)
 {
@@ -26,8 +26,8 @@ void roce_dealloc_ucontext(struct ib_ucontext *context)
  * roce_disassociate_ucontext() - the disassociate_ucontext verb
  * @context: of a program that keeps running while its device goes
  *
- * Nothing needs to be taken from the program: what it has mapped is memory,
- * not a device. That the verb exists is what lets a device with users go.
+ * Empty: the program has mapped memory, not a device. Without this verb a device
+ * with users could not be unregistered.
  */
 void roce_disassociate_ucontext(struct ib_ucontext *context)
 {
@@ -38,7 +38,7 @@ void roce_disassociate_ucontext(struct ib_ucontext *context)
  * @ibpd: zeroed
  * @udata: NULL for a kernel consumer
  *
- * Return: 0, or -ENOMEM if there are too many.
+ * Return: 0, or -ENOMEM if there are too many protection domains.
  */
 int roce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
@@ -49,7 +49,7 @@ int roce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 /**
  * roce_dealloc_pd() - the dealloc_pd verb
- * @ibpd: nothing belongs to it any more
+ * @ibpd: without objects
  * @udata: NULL for a kernel consumer
  *
  * Return: 0.

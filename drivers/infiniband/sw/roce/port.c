@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The port of a device: what its netdev and its GID table say */
+/* The port of a device: its state, MTU and addresses, by its netdev and GID table */
 #include <net/l3mdev.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -10,9 +10,8 @@
 #include "roce.h"
 
 /*
- * The MTU that the connection manager derives from that of a netdev, so that
- * both sides of a connection find the same one. 0 if not even the smallest
- * packet fits.
+ * The MTU that the connection manager derives from that of a netdev, so both sides of a
+ * connection use the same one. 0 if even the smallest packet is too big.
  */
 static enum ib_mtu mtu_of(const struct net_device *netdev)
 {
@@ -20,19 +19,18 @@ static enum ib_mtu mtu_of(const struct net_device *netdev)
 }
 
 /**
- * roce_port_active_mtu() - the largest path MTU that a QP may have just now
+ * roce_port_active_mtu() - largest path MTU that a QP can have now
  * @dev: the device
  *
- * Not by ib_query_port(): the speed that it tells costs the RTNL, above which
- * the connection manager has the lock that it holds when it modifies a QP. Any
- * context.
+ * Does not use ib_query_port(): that takes the RTNL for the speed, but modify_qp runs
+ * under a lock of the connection manager which nests in the RTNL. Any context.
  */
 enum ib_mtu roce_port_active_mtu(const struct roce_device *dev)
 {
 	return mtu_of(dev->netdev) ?: IB_MTU_256;
 }
 
-/** roce_port_state() - whether a port is up, as far as its netdev is */
+/** roce_port_state() - state of the port on a netdev */
 enum ib_port_state roce_port_state(const struct net_device *netdev)
 {
 	if (netif_running(netdev) && netif_carrier_ok(netdev) &&
@@ -52,7 +50,7 @@ static enum ib_port_phys_state phys_state(const struct net_device *netdev)
 
 /**
  * roce_port_event() - tell consumers if the port went up or down
- * @dev: in the list, whose lock is held
+ * @dev: in the list of devices, whose lock is held
  */
 void roce_port_event(struct roce_device *dev)
 {
@@ -70,14 +68,14 @@ void roce_port_event(struct roce_device *dev)
 	if (state != IB_PORT_ACTIVE)
 		roce_count(dev, link_downed);
 
-	/* Events that were dispatched under a reference do not outlive it. */
+	/* Unregistering waits for this reference, and then for the event. */
 	if (!ib_device_try_get(&dev->ibdev))
 		return;
 	ib_dispatch_event(&event);
 	ib_device_put(&dev->ibdev);
 }
 
-/* The GID of an address: that of @netdev if there is one, else the first one */
+/* Find the GID of an address: on @netdev if possible, else the first one. */
 static const struct ib_gid_attr *find_gid(struct roce_device *dev,
 					  const struct in6_addr *address,
 					  struct net_device *netdev)
@@ -106,14 +104,15 @@ static bool is_in_vrf_of(const struct ib_gid_attr *attr, const struct net_device
 }
 
 /**
- * roce_port_find_address() - where a device has an address
+ * roce_port_find_address() - find out where a device has an address
  * @dev: live, in an RCU read section
- * @netdev: what a packet to the address came in through
+ * @netdev: the netdev through which a packet to the address came in
  * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
  *
  * Any context. Walks the GID table.
  *
- * Return: whether its GID is of @netdev, of another netdev in the same VRF, or not there.
+ * Return: ROCE_PORT_HERE if its GID is on @netdev, ROCE_PORT_ELSEWHERE if it is on
+ * another netdev of the same VRF, else ROCE_PORT_NOWHERE.
  */
 enum roce_port_place roce_port_find_address(struct roce_device *dev,
 					    struct net_device *netdev,
@@ -133,17 +132,17 @@ enum roce_port_place roce_port_find_address(struct roce_device *dev,
 }
 
 /**
- * roce_port_vlan_id() - the VLAN of what came for an address, as the core sees it
+ * roce_port_vlan_id() - the VLAN of a packet to an address, as the core expects it
  * @dev: has the address
- * @netdev: what the packet came in through
+ * @netdev: the netdev through which the packet came in
  * @address: IPv6, or IPv4 as ::ffff:a.b.c.d
  *
- * The core finds the GID that a MAD was sent to by its address and its tag. To it the
- * tag of a netdev is that of the first VLAN below, whatever else stands on that.
+ * The core finds the GID of a MAD by address and VLAN tag. It takes the tag of the
+ * first VLAN at or below the netdev of the GID.
  *
  * RCU read side. Walks the GID table.
  *
- * Return: the VLAN, or U16_MAX without one.
+ * Return: the VLAN ID, or U16_MAX without a VLAN.
  */
 u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
 		      const struct in6_addr *address)
@@ -164,7 +163,7 @@ u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
  * @ibdev: the device
  * @port: 1
  *
- * Return: the netdev, with a reference, or NULL when it goes.
+ * Return: the netdev, with a reference, or NULL when it is being unregistered.
  */
 struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port)
 {
@@ -204,7 +203,7 @@ int roce_query_port(struct ib_device *ibdev, u32 port,
 	attr->pkey_tbl_len = 1;
 	attr->max_vl_num = 1;
 
-	/* The core complains of a netdev that does not tell its speed. */
+	/* Not asked if the netdev does not know its speed: the core would log a warning. */
 	if (!netdev->ethtool_ops->get_link_ksettings ||
 	    ib_get_eth_speed(ibdev, port, &attr->active_speed,
 			     &attr->active_width)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The receive queue of a QP: receives on their way from the consumer to the
- * responder, and their completions on the way back.
+ * The receive queue of a QP: receives go from the consumer to the responder, and their
+ * completions back.
  */
 #include "counters.h"
 #include "cq.h"
@@ -15,7 +15,7 @@
 
 /**
  * roce_receive_fetch() - take the next receive for a QP
- * @qp: its responder is owned by the caller and has none in use
+ * @qp: its responder is owned by the caller and has no receive in use
  *
  * Return: false if none was posted, to the QP or to its shared receive queue.
  */
@@ -39,8 +39,8 @@ bool roce_receive_fetch(struct roce_qp *qp)
  *
  * In a section.
  *
- * Return: false if none was posted, to the QP or to its shared receive queue; that is
- * counted.
+ * Return: false if none was posted, to the QP or to its shared receive queue, which
+ * is counted.
  */
 bool roce_receive_ensure(struct roce_qp *qp)
 {
@@ -50,16 +50,16 @@ bool roce_receive_ensure(struct roce_qp *qp)
 	return false;
 }
 
-/* The keys of a receive are those of the queue that it was posted to. */
+/* The keys of a receive belong to the protection domain of its queue. */
 static struct roce_pd *receive_pd(const struct roce_qp *qp)
 {
 	return qp->ibqp.srq ? to_roce_pd(qp->ibqp.srq->pd) : roce_qp_pd(qp);
 }
 
 /**
- * roce_receive_walk() - a walk over a part of the receive in use
+ * roce_receive_walk() - make a walk over a part of the receive in use
  * @qp: its responder is owned by the caller and has a receive
- * @offset: bytes behind the start of the receive
+ * @offset: bytes from the start of the receive
  * @length: bytes
  */
 struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
@@ -81,11 +81,11 @@ struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
  * roce_receive_place() - copy the payload of a packet to the receive in use
  * @qp: its responder is owned by the caller and has a receive
  * @packet: fits into the receive
- * @offset: bytes behind the start of the receive
+ * @offset: bytes from the start of the receive
  *
  * In a section.
  *
- * Return: IB_WC_SUCCESS, or IB_WC_LOC_PROT_ERR if a key does not allow for it.
+ * Return: IB_WC_SUCCESS, or IB_WC_LOC_PROT_ERR if a key does not allow the access.
  */
 enum ib_wc_status roce_receive_place(struct roce_qp *qp,
 				     const struct roce_packet *packet, u64 offset)
@@ -98,10 +98,10 @@ enum ib_wc_status roce_receive_place(struct roce_qp *qp,
 }
 
 /**
- * roce_receive_complete() - the receive in use is over
+ * roce_receive_complete() - complete the receive in use
  * @qp: its responder is owned by the caller and has a receive
- * @wc: all of the completion but for the wr_id and the QP
- * @solicited: the sender asked for an event
+ * @wc: the completion without wr_id and QP
+ * @solicited: the sender has asked for an event
  */
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 {
@@ -126,7 +126,7 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 }
 
 /**
- * roce_receive_succeed() - the message has come, the receive in use is over
+ * roce_receive_succeed() - complete the receive in use after the last packet
  * @qp: its responder is owned by the caller and has a receive
  * @wc: opcode, length and source of the message; the rest is filled in
  * @packet: the last one of the message
@@ -146,9 +146,9 @@ void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
 }
 
 /**
- * roce_receive_fail() - the receive in use is over, with an error
+ * roce_receive_fail() - complete the receive in use with an error
  * @qp: its responder is owned by the caller and has a receive
- * @status: what the consumer is told
+ * @status: of the completion
  */
 void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
@@ -159,7 +159,7 @@ void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status)
 
 /**
  * roce_post_recv() - the post_recv verb, of kernel consumers
- * @ibqp: a program's QP does not come here, its library fills the ring itself
+ * @ibqp: of a kernel consumer: the library of a program fills the ring itself
  * @wr: list of receives
  * @bad_wr: set to the first one that was refused
  *
@@ -186,7 +186,7 @@ int roce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 				bad_wr);
 	spin_unlock_irqrestore(&responder->post_lock, flags);
 
-	/* Who enters the error state meanwhile sees the receive, or is seen here. */
+	/* Either the flush of the error state sees the receive, or we see the state. */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		roce_engine_schedule(&responder->engine);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What "rdma resource show -dd" tells of an object beyond what the core knows.
+ * The details that "rdma resource show -dd" prints beyond those of the core.
  *
- * Engines go on while they are looked at, and nothing waits: each number is
- * right, but two of them may be of different moments.
+ * Engines keep running meanwhile, and nothing waits. Each number is correct, but two
+ * of them may be of different moments.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -125,7 +125,7 @@ int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct roce_cq *cq = to_roce_cq(ibcq);
 	struct roce_detail details[3];
 
-	/* The ring can be exchanged, and older cores ask when it has gone. */
+	/* The ring can be exchanged; older cores call this after it was freed. */
 	spin_lock_irq(&cq->lock);
 	details[0] = (struct roce_detail) {
 		"entries", cq->ring.buf ? roce_ring_unconsumed(&cq->ring) : 0
@@ -176,7 +176,7 @@ int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	enum roce_mr_kind kind;
 	struct nlattr *table;
 
-	/* A program can register it anew meanwhile. */
+	/* A program can rereg the region meanwhile. */
 	read_lock_bh(&mr->lock);
 	kind = mr->kind;
 	details[0] = (struct roce_detail) { "pages", pages_of(mr) };

@@ -7,9 +7,9 @@
 #include <rdma/ib_verbs.h>
 
 #define ROCE_VERSION		"0.2.0"
-#define ROCE_VENDOR_ID		0xffffff	/* nobody's: there is no card */
+#define ROCE_VENDOR_ID		0xffffff	/* of no vendor: there is no hardware */
 
-/* Limits of a device; what user space may ask for is bounded by them. */
+/* Limits of a device, also for requests of user space */
 #define ROCE_MAX_QP		0x10000
 #define ROCE_MAX_CQ		0x10000
 #define ROCE_MAX_MR		0x40000

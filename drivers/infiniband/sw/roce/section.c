@@ -22,11 +22,10 @@ static void wait_for_cpu(const struct roce_section *section)
 }
 
 /**
- * roce_section_wait() - wait for the sections that have begun
+ * roce_section_wait() - wait for all running sections
  *
- * Sections that begin later see what the caller has written before: an object
- * that was taken out of its table is not found in them, a flag that was cleared
- * is read as such.
+ * Later sections see the caller's earlier writes: they do not find an object that
+ * was removed from its table, and they read a flag as cleared that was cleared.
  *
  * Process context. A section lasts as long as the budget of an engine.
  */
@@ -36,8 +35,8 @@ void roce_section_wait(void)
 
 	might_sleep();
 	/*
-	 * Pairs with that in roce_section_enter(). Either we see that the CPU is in
-	 * a section, or it sees what was written before.
+	 * Pairs with the barrier in roce_section_enter(): either this CPU sees the
+	 * section, or the section sees this CPU's earlier writes.
 	 */
 	smp_mb();
 	for_each_possible_cpu(cpu)

@@ -6,21 +6,21 @@
 #include <linux/rcupdate.h>
 
 /*
- * Sections of the data path: softirq finds QPs, regions and windows by their
- * numbers and uses them within a section. Who destroys one takes it out of its
- * table first, and then waits for the sections that have begun before.
+ * Sections of the data path: softirqs find QPs, regions and windows by their
+ * numbers and use them within a section. To destroy an object, remove it from its
+ * table, and then wait for all running sections.
  *
- * An RCU grace period would do, but it takes all CPUs: an expedited one interrupts
- * them, another one lasts for milliseconds. roce_section_wait() only looks at
- * what each CPU has said, and waits for those that are in a section just then. The
- * price is a memory barrier for each section, which is a received train, or a
- * run of an engine.
+ * RCU alone would do, but a grace period involves all CPUs: an expedited one
+ * interrupts them, a normal one takes milliseconds. roce_section_wait() only reads
+ * a variable of each CPU, and waits for CPUs that are in a section at that moment.
+ * The price is a memory barrier for each section, that is for each received train
+ * and each run of an engine.
  */
 
 /**
- * struct roce_section - what a CPU tells of its section
- * @depth: sections in each other
- * @sequence: odd while the CPU is in a section, another number in the next one
+ * struct roce_section - state of a CPU
+ * @depth: nesting level
+ * @sequence: odd while the CPU is in a section; each section has another number
  */
 struct roce_section {
 	unsigned int depth;
@@ -30,10 +30,10 @@ struct roce_section {
 DECLARE_PER_CPU_ALIGNED(struct roce_section, roce_sections);
 
 /**
- * roce_section_enter() - from now on, objects that are found stay
+ * roce_section_enter() - begin a section: objects found in it are not freed
  *
- * BH disabled, until roce_section_leave(). Sections nest. Each is an RCU read
- * section, too.
+ * BH disabled, until roce_section_leave(). Sections nest. Each is also an RCU read
+ * section.
  */
 static inline void roce_section_enter(void)
 {
@@ -44,17 +44,17 @@ static inline void roce_section_enter(void)
 	if (section->depth++)
 		return;
 	WRITE_ONCE(section->sequence, section->sequence + 1);
-	/* Pairs with that in roce_section_wait(). */
+	/* Pairs with the barrier in roce_section_wait(). */
 	smp_mb();
 }
 
-/** roce_section_leave() - objects that were found are not used any more */
+/** roce_section_leave() - end a section: its objects must not be used any more */
 static inline void roce_section_leave(void)
 {
 	struct roce_section *section = this_cpu_ptr(&roce_sections);
 
 	if (!--section->depth)
-		/* All use of what was found is before it. */
+		/* Pairs with the acquire in read_sequence(). */
 		smp_store_release(&section->sequence, section->sequence + 1);
 	rcu_read_unlock();
 }

@@ -43,7 +43,7 @@ bool roce_sge_next(struct roce_sge_walk *walk)
  * @walk: the destination
  * @buffer: as long as @walk
  *
- * Called in a section.
+ * In a section.
  *
  * Return: 0 or -EACCES.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Shared receive queues (IBA volume 1, 10.2.9): one queue of receives for many
- * QPs. Each takes a receive when a message for it begins, whatever CPU it runs
- * on, so unlike the receive queue of a QP this one has a lock.
+ * QPs. QPs on different CPUs take receives at the same time, so unlike the
+ * receive queue of a QP this one has a lock.
  */
 #include <rdma/uverbs_ioctl.h>
 
@@ -34,12 +34,11 @@ static int check_srq_init_attr(const struct ib_srq_init_attr *init,
 /**
  * roce_create_srq() - the create_srq verb
  * @ibsrq: allocated and zeroed by the core
- * @init: what is wanted; max_wr is set to what is given. A limit waits for the first
- *	receive that is taken.
+ * @init: wanted values; max_wr is set to the granted one. An armed limit is checked when
+ *	a receive is taken, not before.
  * @udata: of a program, or NULL
  *
- * IBA volume 1, 11.2.3.1. The number of an SRQ means something to XRC only, so
- * none is told.
+ * IBA volume 1, 11.2.3.1. Does not return the SRQ number, which only XRC needs.
  *
  * Return: 0, -EOPNOTSUPP for a type that is not supported, -EINVAL for values
  * out of range, -ENOMEM or -EFAULT.
@@ -78,7 +77,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 
 /**
  * roce_destroy_srq() - the destroy_srq verb
- * @ibsrq: no QP uses it any more
+ * @ibsrq: not used by any QP
  * @udata: of a program, or NULL
  *
  * Return: 0.
@@ -90,7 +89,7 @@ int roce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	return 0;
 }
 
-/* The provider gave us an address to tell it where the new ring is. */
+/* The provider expects the place of the new ring at an address of its own. */
 static int tell_user(struct ib_udata *udata, const struct mminfo *info)
 {
 	struct rxe_modify_srq_cmd command;
@@ -107,8 +106,8 @@ static int tell_user(struct ib_udata *udata, const struct mminfo *info)
 
 /*
  * The program learns of the new ring before it is in use: nothing that can fail
- * comes after the exchange. Its library posts nothing meanwhile; a receive that
- * another one posts to the old ring in spite of that is lost.
+ * follows the exchange. Its library posts nothing meanwhile. A program that posts to
+ * the old ring nevertheless loses that receive.
  */
 static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
 			struct ib_udata *udata, struct roce_ring *ring)
@@ -137,7 +136,7 @@ static void report_limit(struct roce_srq *srq)
 		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
 }
 
-/* A limit that is reached already goes at once: nothing else would tell of it. */
+/* If the limit is reached already, report it now: no later event would. */
 static bool arm_limit(struct roce_srq *srq, u32 limit)
 {
 	bool reached;
@@ -156,11 +155,11 @@ static bool arm_limit(struct roce_srq *srq, u32 limit)
  * @mask: IB_SRQ_MAX_WR, IB_SRQ_LIMIT or both
  * @udata: of a program, or NULL
  *
- * IBA volume 1, 11.2.3.3. After an error nothing has changed. Calls the consumer's
- * handler if fewer receives wait than the limit says.
+ * IBA volume 1, 11.2.3.3. On error nothing has changed. Calls the consumer's handler
+ * if fewer receives are posted than the limit.
  *
  * Return: 0, -EINVAL for values out of range, or for a size below the limit or
- * below the number of receives that wait; -EOPNOTSUPP, -ENOMEM or -EFAULT.
+ * below the number of posted receives; -EOPNOTSUPP, -ENOMEM or -EFAULT.
  */
 int roce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		    enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -197,7 +196,7 @@ free_ring:
 /**
  * roce_query_srq() - the query_srq verb
  * @ibsrq: the SRQ
- * @attr: filled in; the limit is 0 once it was reached
+ * @attr: filled in; the limit is 0 after it was reached
  *
  * Return: 0.
  */
@@ -214,12 +213,12 @@ int roce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 }
 
 /**
- * roce_srq_fetch() - take the next receive, for whichever QP asks
- * @srq: the QP's
- * @receive: to be filled in, has room for max_sges
+ * roce_srq_fetch() - take the next receive
+ * @srq: the SRQ of the QP
+ * @receive: filled in; has room for max_sges
  *
- * Softirq context, or BH disabled; calls the consumer's handler when this brings
- * the number of receives below the limit.
+ * Softirq context, or BH disabled. Calls the consumer's handler when the number of
+ * posted receives falls below the limit.
  *
  * Return: false if none was posted.
  */
@@ -242,7 +241,7 @@ bool roce_srq_fetch(struct roce_srq *srq, struct roce_receive *receive)
 
 /**
  * roce_post_srq_recv() - the post_srq_recv verb, of kernel consumers
- * @ibsrq: a program's SRQ does not come here, its library fills the ring itself
+ * @ibsrq: of a kernel consumer: the library of a program fills the ring itself
  * @wr: list of receives
  * @bad_wr: set to the first one that was refused
  *

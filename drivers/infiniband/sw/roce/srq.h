@@ -10,18 +10,18 @@ struct roce_receive;
 
 /**
  * struct roce_srq - shared receive queue
- * @ibsrq: what the RDMA core knows of it
- * @modify_lock: only its holder exchanges @ring
- * @lock: guards all that follows
- * @ring: of receives, which QPs on any CPU take
- * @max_sges: of a receive
- * @limit: the consumer is told, once, when less receives than this are left; 0
- *	if it need not be
+ * @ibsrq: the core's part
+ * @modify_lock: serializes exchanges of @ring
+ * @lock: guards all fields below
+ * @ring: posted receives, which QPs take on any CPU
+ * @max_sges: maximum scatter/gather elements of a receive
+ * @limit: the consumer is notified, once, when fewer receives than this are left; 0
+ *	if the limit is not armed
  */
 struct roce_srq {
 	struct ib_srq ibsrq;
-	struct mutex modify_lock; /* of exchanges of the ring */
-	spinlock_t lock; /* of the rest */
+	struct mutex modify_lock; /* see @modify_lock above */
+	spinlock_t lock; /* see @lock above */
 	struct roce_ring ring;
 	u32 max_sges;
 	u32 limit;
