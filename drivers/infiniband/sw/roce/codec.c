@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The headers of a packet, as they are on the wire and as &struct roce_packet has
- * them. Which of them an opcode has, and so their order, is in the table of
- * opcodes; the BTH, which all have, is in codec.h.
+ * The headers of a packet, on the wire and in &struct roce_packet. The table of opcodes
+ * says which headers an opcode has. All packets have a BTH, which is in codec.h.
  */
 #include "codec.h"
 #include "roce_opcode.h"
@@ -128,8 +127,8 @@ static void parse_invalidate(struct roce_packet *packet,
 }
 
 /*
- * The order of the headers behind the BTH. HEADER(flag, name, type) says what to do
- * with one, of which the functions above have the name.
+ * The order of the headers after the BTH. HEADER(flag, name, type) handles one header;
+ * build_*() and parse_*() above have its name.
  */
 #define EXTENDED_HEADERS do { \
 	HEADER(ROCE_HAS_DETH, deth, struct roce_deth); \
@@ -145,8 +144,8 @@ static void parse_invalidate(struct roce_packet *packet,
 
 /**
  * roce_codec_build_extended() - write the headers between BTH and payload
- * @packet: what the opcode has headers for
- * @place: room for them, behind a BTH that is aligned to 8 bytes
+ * @packet: the fields of the opcode's headers are set
+ * @place: room for them, after a BTH that is aligned to 8 bytes
  */
 void roce_codec_build_extended(const struct roce_packet *packet, void *place)
 {
@@ -163,9 +162,9 @@ void roce_codec_build_extended(const struct roce_packet *packet, void *place)
 }
 
 /**
- * roce_codec_parse_extended() - copy what the headers behind the BTH say
- * @packet: roce_codec_parse_bth() has seen the BTH
- * @place: where the headers are, behind a BTH that is aligned to 8 bytes
+ * roce_codec_parse_extended() - copy the headers after the BTH into a packet
+ * @packet: filled in by roce_codec_parse_bth()
+ * @place: the headers, after a BTH that is aligned to 8 bytes
  */
 void roce_codec_parse_extended(struct roce_packet *packet, const void *place)
 {
@@ -182,8 +181,8 @@ void roce_codec_parse_extended(struct roce_packet *packet, const void *place)
 }
 
 /**
- * roce_codec_rnr_delay() - the delay that the timer field of an RNR NAK stands for
- * @timer: what modify_qp calls min_rnr_timer
+ * roce_codec_rnr_delay() - the delay of the timer field of an RNR NAK
+ * @timer: value of the field, as min_rnr_timer of modify_qp
  *
  * IBA volume 1, 9.7.5.2.8, table 46.
  *

@@ -21,8 +21,8 @@ static inline u32 roce_bth_psn(const struct roce_bth *bth)
 }
 
 /**
- * roce_codec_build_bth() - the BTH of a packet
- * @packet: opcode, qpn, psn, payload and the bits of the BTH count
+ * roce_codec_build_bth() - make the BTH of a packet
+ * @packet: opcode, qpn, psn, payload and the bits of the BTH are set
  */
 static inline struct roce_bth
 roce_codec_build_bth(const struct roce_packet *packet)
@@ -43,7 +43,7 @@ roce_codec_build_bth(const struct roce_packet *packet)
 }
 
 /**
- * roce_codec_parse_bth() - copy what a BTH says into a packet
+ * roce_codec_parse_bth() - copy a BTH into a packet
  * @bth: as it is on the wire
  * @packet: info, opcode, solicited, ack_request, sack, pad, pkey, qpn and psn are set
  */

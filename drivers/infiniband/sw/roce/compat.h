@@ -3,10 +3,9 @@
 #define ROCE_COMPAT_H
 
 /*
- * Every difference between the kernels that the driver is built for, but for
- * the signatures of verbs, which are in compat_verbs.h, and CRC-32, which is in
- * compat_crc32.h. The ROCE_HAVE_* symbols come from probes of the headers in
- * Kbuild, because distributions backport.
+ * Every difference between the supported kernels, except for the signatures of verbs,
+ * which are in compat_verbs.h, and CRC-32, which is in compat_crc32.h. Kbuild defines
+ * the ROCE_HAVE_* symbols. It looks into the headers, because distributions backport.
  */
 #include <linux/delay.h>
 #include <linux/interrupt.h>
@@ -23,8 +22,8 @@
 #endif
 
 /**
- * struct roce_bh - work that runs soon in softirq context, never twice at a time
- * @function: what runs
+ * struct roce_bh - work in softirq context, which never runs twice at a time
+ * @function: the work
  */
 struct roce_bh {
 	void (*function)(struct roce_bh *bh);
@@ -62,7 +61,7 @@ static inline void roce_bh_init(struct roce_bh *bh,
 #endif
 }
 
-/* Any context, interrupts off included. */
+/* Any context, even with interrupts off. */
 static inline void roce_bh_schedule(struct roce_bh *bh)
 {
 #ifdef ROCE_HAVE_BH_WORKQUEUE
@@ -72,7 +71,7 @@ static inline void roce_bh_schedule(struct roce_bh *bh)
 #endif
 }
 
-/* Process context. Nobody may schedule it again meanwhile. */
+/* Process context. The caller prevents that it is scheduled meanwhile. */
 static inline void roce_bh_cancel(struct roce_bh *bh)
 {
 #ifdef ROCE_HAVE_BH_WORKQUEUE
@@ -82,7 +81,7 @@ static inline void roce_bh_cancel(struct roce_bh *bh)
 #endif
 }
 
-/* Process context. Waits for what was scheduled before. */
+/* Process context. Waits until scheduled work has run. */
 static inline void roce_bh_flush(struct roce_bh *bh)
 {
 #ifdef ROCE_HAVE_BH_WORKQUEUE
@@ -120,8 +119,8 @@ static inline bool skb_frags_readable(const struct sk_buff *skb)
 #endif
 
 /*
- * All segments have the identification of the datagram. A tunnel that the datagram
- * enters later makes its header the inner one.
+ * All segments have the identification of the datagram. In a tunnel the header of the
+ * datagram becomes the inner one.
  */
 #ifdef ROCE_HAVE_FIXEDID_INNER
 #define ROCE_COMPAT_GSO_FIXED_ID	(SKB_GSO_TCP_FIXEDID | SKB_GSO_TCP_FIXEDID_INNER)
@@ -130,8 +129,8 @@ static inline bool skb_frags_readable(const struct sk_buff *skb)
 #endif
 
 /*
- * FLUSH and ATOMIC WRITE, by their numbers in the user ABI of kernels that have
- * them. FLUSH is not offered by the others, whose core refuses the rights to it.
+ * FLUSH and ATOMIC WRITE have the numbers of the user ABI of newer kernels. FLUSH needs
+ * access flags that the core of older kernels refuses, so it is not offered there.
  */
 #ifdef ROCE_HAVE_FLUSH
 #define ROCE_COMPAT_HAS_FLUSH		true
@@ -148,9 +147,9 @@ static inline bool skb_frags_readable(const struct sk_buff *skb)
 #endif
 
 /**
- * struct roce_flush_wr - wr.flush of a struct rxe_send_wr that has it
+ * struct roce_flush_wr - wr.flush of struct rxe_send_wr in newer kernels
  * @remote_address: of the first byte
- * @reserved: of the length, which stands elsewhere, too
+ * @reserved: the length, which is elsewhere, too
  * @rkey: of the region
  * @placement: ROCE_FLUSH_GLOBAL, ROCE_FLUSH_PERSISTENT
  * @selectivity: ROCE_FLUSH_RANGE or ROCE_FLUSH_REGION, shifted
@@ -169,7 +168,7 @@ roce_flush_wr(const struct rxe_send_wr *wr)
 	return (const struct roce_flush_wr *)&wr->wr;
 }
 
-/* CLOCK_MONOTONIC nanoseconds before which the qdisc fq does not send it */
+/* @time: CLOCK_MONOTONIC nanoseconds; the qdisc fq does not send the sk_buff earlier. */
 static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 {
 #ifdef ROCE_HAVE_SKB_CLOCK
@@ -185,7 +184,7 @@ static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 #define ROCE_COMPAT_DMA_BUF_NAMESPACE	DMA_BUF
 #endif
 
-/* The mapping of a dma-buf had a lock of its own before it had the buffer's. */
+/* In older kernels the mapping of a dma-buf has a lock of its own. */
 #ifdef ROCE_HAVE_VMAP_UNLOCKED
 #define roce_compat_lock_vmap(buffer)	dma_resv_lock((buffer)->resv, NULL)
 #define roce_compat_unlock_vmap(buffer)	dma_resv_unlock((buffer)->resv)
@@ -196,8 +195,8 @@ static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 #endif
 
 /*
- * Who pins a dma-buf need not be told that it moves. Older kernels want a
- * function nevertheless: while it is pinned they do not call it.
+ * A pinned dma-buf does not move. Older kernels demand a callback for moves nevertheless,
+ * but do not call it while the buffer is pinned.
  */
 #ifdef ROCE_HAVE_INVALIDATE_MAPPINGS
 #define ROCE_COMPAT_DMA_BUF_MOVE_NOTIFY
@@ -216,7 +215,7 @@ static inline void roce_compat_move_notify(struct dma_buf_attachment *attachment
 	ib_umem_get_va(ibdev, address, size, access)
 #endif
 
-/* Older kernels do not tell udev who has chosen the name of a device. */
+/* Older kernels do not tell udev who chose the name of a device. */
 #ifndef ROCE_HAVE_NAME_ASSIGN_TYPE
 static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
 {
@@ -224,9 +223,9 @@ static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
 #endif
 
 /*
- * A device belongs to the namespace it was made in while the RDMA subsystem
- * keeps namespaces apart, and to init_net, which shows it everywhere, while it
- * does not. Kernels that cannot be told put it into init_net always.
+ * A device belongs to the namespace that it was created in, if the RDMA subsystem
+ * separates namespaces, else to init_net and is visible in all of them. Older kernels
+ * always put it into init_net.
  */
 #ifdef ROCE_HAVE_ALLOC_WITH_NET
 #define roce_compat_alloc_device(type, member, net) \
@@ -244,7 +243,7 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 }
 #endif
 
-/* Of add_dev of a class interface */
+/* Parameters of add_dev of a class interface */
 #ifdef ROCE_HAVE_ADD_DEV_INTERFACE
 #define ROCE_COMPAT_ADD_DEV_PARAMETERS \
 	struct device *device, struct class_interface *interface
@@ -252,7 +251,7 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 #define ROCE_COMPAT_ADD_DEV_PARAMETERS	struct device *device
 #endif
 
-/* Before netdevs had a lock, one function did for holders of it and others. */
+/* Older netdevs have no lock: one function is for callers with and without it. */
 #ifndef ROCE_HAVE_NETIF_LINK_KSETTINGS
 #define netif_get_link_ksettings __ethtool_get_link_ksettings
 #endif

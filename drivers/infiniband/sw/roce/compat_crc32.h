@@ -3,9 +3,9 @@
 #define ROCE_COMPAT_CRC32_H
 
 /*
- * CRC-32 as fast as this kernel can: crc32_le() uses carry-less multiplication
- * from 6.14 on; before, only the crypto API's "crc32" does. Part of compat.h,
- * for icrc.c alone.
+ * The fastest CRC-32 of this kernel: crc32_le() uses carry-less multiplication from
+ * 6.14 on; in older kernels, only "crc32" of the crypto API does. Part of compat.h,
+ * for icrc.c only.
  */
 #include <linux/crc32.h>
 
@@ -30,8 +30,8 @@ static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
 static struct crypto_shash *roce_crc32_algorithm;
 
 /*
- * The fast one may still have to be loaded when there is a slow one. As a soft
- * dependency it would be in the way of modprobe -r while others use it.
+ * The fast implementation may not be loaded yet although a slow one is there. A soft
+ * dependency on it would fail modprobe -r while others use it.
  */
 static inline int roce_crc32_init(void)
 {
@@ -47,12 +47,12 @@ static inline void roce_crc32_exit(void)
 	crypto_free_shash(roce_crc32_algorithm);
 }
 
-/* The running value is all the state that the algorithm has. */
+/* The state of the algorithm is only the running value. */
 static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
 {
 	SHASH_DESC_ON_STACK(state, roce_crc32_algorithm);
 
-	/* Too short to be worth saving the vector registers */
+	/* Saving the vector registers would take longer. */
 	if (length < 64)
 		return crc32_le(crc, data, length);
 	state->tfm = roce_crc32_algorithm;

@@ -3,8 +3,8 @@
 #define ROCE_COMPAT_VERBS_H
 
 /*
- * Verbs whose signature differs between kernels, as the one that the driver is
- * built for wants them. See compat.h for what the symbols are.
+ * Wrappers for verbs whose signature differs between kernels. compat.h explains the
+ * symbols.
  */
 #include <rdma/uverbs_ioctl.h>
 
@@ -41,7 +41,7 @@ static int roce_compat_resize_cq(struct ib_cq *ibcq, int entries,
 }
 #endif
 
-/* A DMA handle steers the writes of a PCI device, which there is none of. */
+/* A DMA handle steers the writes of a PCI device, which does not exist here. */
 #ifdef ROCE_HAVE_DMAH
 static struct ib_mr *roce_compat_reg_user_mr(struct ib_pd *ibpd, u64 start,
 					     u64 length, u64 iova, int access,
@@ -85,7 +85,7 @@ static struct ib_mr *roce_compat_reg_dmabuf_mr(struct ib_pd *ibpd, u64 offset,
 }
 #endif
 
-/* Every counter of a device with one port is a counter of that port. */
+/* A device has one port, so every counter is a counter of that port. */
 #ifdef ROCE_HAVE_COUNTER_BIND_PORT
 static int roce_compat_counter_bind_qp(struct rdma_counter *counter,
 				       struct ib_qp *ibqp, u32 port)
@@ -102,7 +102,7 @@ static int roce_compat_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
 #define roce_compat_counter_unbind_qp roce_counter_unbind_qp
 #endif
 
-/* Where the core wants to know how large the driver's counter is, it is its own. */
+/* Newer cores allocate counters and need their size; the driver adds nothing to it. */
 #ifdef ROCE_HAVE_COUNTER_INIT
 static void roce_compat_counter_init(struct rdma_counter *counter)
 {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What becomes of a request packet of a connection: it is executed, kept for later,
- * answered again, refused or dropped (IBA volume 1, 9.7.4 and 9.7.5.1 for RC, 9.8.2 for
- * UC).
+ * Decides about a request packet of a connection: execute it, keep it for later, answer
+ * it again, refuse or drop it (IBA volume 1, 9.7.4 and 9.7.5.1 for RC, 9.8.2 for UC).
  *
- * Packets of RC are executed strictly in the order of their PSNs. What is ahead
- * of the expected PSN shows a gap: one NAK, and silence until the gap is
- * filled. What is behind is a duplicate: it is answered again, but not executed
- * again; only a READ is, since that changes nothing. What an atomic found in
- * memory is remembered for as long as the peer may ask for it again.
+ * Packets of RC are executed strictly in the order of their PSNs. A packet ahead of
+ * the expected PSN reveals a gap: one NAK is sent, and no other until the gap is
+ * filled. A packet before the expected PSN is a duplicate: it is answered again, but
+ * only a READ is executed again, since that changes nothing. The result of an atomic is
+ * kept for as long as the peer may ask for it again.
  *
- * UC has no answers. A gap loses the message that it is in, and the first packet
- * of the next message is welcome whatever its PSN is.
+ * UC has no answers. The message with a gap is lost, and the first packet of the next
+ * message is accepted whatever its PSN is.
  */
 #include "answer.h"
 #include "codec.h"
@@ -28,10 +27,10 @@
 #include "run.h"
 #include "sack.h"
 
-/* Within this time what was under way when an RNR NAK left has arrived. */
+/* Packets in flight when an RNR NAK was sent arrive within this time. */
 #define UNDER_WAY_TIME		NSEC_PER_MSEC
 
-/* 9.7.4.1.2 and 9.7.4.1.6: the packet must go on where the last one ended. */
+/* 9.7.4.1.2 and 9.7.4.1.6: the packet must continue the previous one. */
 static bool fits_message(const struct roce_qp *qp,
 			 const struct roce_packet *packet)
 {
@@ -67,7 +66,7 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 		roce_answer_executed(qp, packet);
 }
 
-/* The request that is expected cannot be executed. The QP fails behind the NAK. */
+/* Send a NAK for the expected request. The QP goes to the error state after it. */
 static void refuse(struct roce_qp *qp, enum roce_verdict verdict)
 {
 	switch (verdict) {
@@ -115,9 +114,9 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 }
 
 /*
- * The requester has waited as an RNR NAK has asked it to, and has begun again, but the
- * packet that the RNR NAK was for is lost. Until then comes what was under way when
- * the RNR NAK left: each packet once, and soon.
+ * Whether the requester has waited for the time in an RNR NAK and sends again, but the
+ * packet with the expected PSN is lost. Otherwise the packet was in flight when the RNR
+ * NAK was sent: such packets come soon, and once each.
  */
 static bool has_begun_again(const struct roce_qp *qp, u32 psn)
 {
@@ -139,7 +138,7 @@ static void nak_gap(struct roce_qp *qp)
 	roce_answer_nak(qp, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
 }
 
-/* Its requester wants to know what has come. */
+/* An early packet has asked for an acknowledgment. */
 static void acknowledge_early(struct roce_qp *qp)
 {
 	struct roce_reorder *reorder = &qp->responder.reorder;
@@ -149,13 +148,13 @@ static void acknowledge_early(struct roce_qp *qp)
 	reorder->ack_requested = false;
 }
 
-/* What is behind an RNR NAK is sent again in any case. */
+/* The requester sends all packets after an RNR NAK again anyway. */
 static bool is_to_be_kept(const struct roce_responder *responder)
 {
 	return !(responder->nak_sent && responder->rnr_at);
 }
 
-/* True if the rest of the run is kept for later. */
+/* Returns true if the rest of the run is kept for later. */
 static bool receive_request_ahead(struct roce_qp *qp, struct sk_buff *skb,
 				  const struct roce_packet *packet)
 {
@@ -188,7 +187,7 @@ static void receive_duplicate(struct roce_qp *qp,
 	roce_answer_again(qp, packet);
 }
 
-/* True if the rest of the run is kept for later. */
+/* Returns true if the rest of the run is kept for later. */
 static bool receive_reliable(struct roce_qp *qp, struct sk_buff *skb,
 			     const struct roce_packet *packet)
 {
@@ -202,7 +201,7 @@ static bool receive_reliable(struct roce_qp *qp, struct sk_buff *skb,
 		receive_expected(qp, packet);
 	else if (!roce_run(skb)->early)
 		receive_duplicate(qp, packet);
-	else /* It was sent again, and that was answered. */
+	else /* It was kept, but meanwhile a retransmission was executed. */
 		roce_count(qp, duplicate_request);
 	return false;
 }
@@ -215,7 +214,7 @@ static void receive_unreliable(struct roce_qp *qp,
 
 	if (packet->psn != responder->psn)
 		roce_count(qp, out_of_sequence);
-	/* A message that is not whole is forgotten, its receive is not used up. */
+	/* Drop an incomplete message; the next one reuses its receive. */
 	if (packet->psn != responder->psn || packet->info->flags & ROCE_IS_FIRST)
 		responder->message = 0;
 	if (fits_message(qp, packet))
@@ -245,11 +244,11 @@ static void receive_unreliable(struct roce_qp *qp,
 
 /**
  * roce_connection_receive() - execute a request, keep it for later, or drop it
- * @qp: a connected one, in a state in which it receives; its responder is owned by the
- *	caller
+ * @qp: connected, in a state in which it receives; its responder is owned by the caller
  * @skb: a run
  * @packet: taken from @skb
  * @from_peer: it has the addresses of the connection
+ *
  *
  * BH disabled, in a section.
  *
@@ -287,9 +286,9 @@ bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
 }
 
 /**
- * roce_connection_refuse() - refuse a malformed packet, if it is the one that is expected
+ * roce_connection_refuse() - send a NAK for a malformed packet with the expected PSN
  * @qp: its responder is owned by the caller
- * @packet: malformed; that it was dropped is counted already
+ * @packet: malformed, and already counted as dropped
  * @from_peer: it has the addresses of the connection
  *
  * BH disabled, in a section.
@@ -305,7 +304,7 @@ void roce_connection_refuse(struct roce_qp *qp, const struct roce_packet *packet
 }
 
 /**
- * roce_connection_tell_of_gap() - something is missing, and it may be late
+ * roce_connection_tell_of_gap() - report a gap to the requester if packets are lost
  * @qp: of type RC; its responder is owned by the caller
  *
  * BH disabled, in a section.
@@ -322,7 +321,7 @@ void roce_connection_tell_of_gap(struct roce_qp *qp)
 		if (lost || roce_reorder_look_is_due(reorder))
 			roce_answer_gap(qp);
 	} else if (lost && !responder->nak_sent) {
-		/* Nothing was dropped. */
+		/* No later packet was dropped. */
 		responder->ahead_psn = roce_psn_add(responder->psn, -1);
 		nak_gap(qp);
 	}

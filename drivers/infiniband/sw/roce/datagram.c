@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Datagrams as the responder of a UD QP receives them (IBA volume 1, 9.8.3). There are
- * no answers, and whoever sends what cannot be received must not break the QP by it.
+ * no answers, and a sender of bad datagrams must not be able to stop the QP.
  */
 #include <linux/if_vlan.h>
 
@@ -15,7 +15,7 @@
 #include "run.h"
 #include "sge.h"
 
-/* What stands in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
+/* The header in front of a datagram in its receive (11.4.2.1, annex A17.4.7) */
 static void make_grh(const struct sk_buff *skb, const struct roce_packet *packet,
 		     u8 grh[ROCE_GRH_SIZE])
 {
@@ -87,7 +87,7 @@ void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 	}
 
 	status = place_datagram(qp, skb, packet);
-	/* Anybody can send what is too long: it must not cost us the QP. */
+	/* Anyone can send a datagram that is too long: it must not stop the QP. */
 	if (status == IB_WC_LOC_LEN_ERR) {
 		roce_drop(qp, rx_dropped_length, packet);
 		return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How requests of a connected QP are executed: packet by packet of a SEND or a WRITE,
- * READs, atomics, FLUSH and ATOMIC WRITE (IBA volume 1, 9.4 and 9.7.4).
+ * Executes the requests of a connected QP: packets of a SEND or a WRITE, READs,
+ * atomics, FLUSH and ATOMIC WRITE (IBA volume 1, 9.4 and 9.7.4).
  *
- * A SEND goes to the receive in use, everything else to memory that the peer names.
- * What has responses leaves a resource for answer.c.
+ * A SEND goes to the receive in use, all other requests to memory that the peer names.
+ * Requests with responses leave a resource for answer.c.
  */
 #include "access.h"
 #include "answer.h"
@@ -37,7 +37,7 @@ static enum roce_verdict refuse_length(struct roce_qp *qp,
 {
 	if (roce_qp_is_reliable(qp))
 		return fail_receive(qp, IB_WC_LOC_LEN_ERR);
-	/* Who is not told of it must not break the QP by it. */
+	/* Without NAKs, a peer must not be able to put the QP into the error state. */
 	roce_drop(qp, rx_dropped_length, packet);
 	return ROCE_INVALID;
 }
@@ -59,7 +59,7 @@ static enum roce_verdict execute_send(struct roce_qp *qp,
 	if (status != IB_WC_SUCCESS)
 		return fail_receive(qp, status);
 
-	/* The consumer may use the memory again when it sees the completion. */
+	/* Before the completion: after it the consumer may reuse the memory. */
 	if (packet->info->flags & ROCE_HAS_INVALIDATE &&
 	    roce_invalidate(qp, packet->invalidate, true))
 		return fail_receive(qp, IB_WC_REM_INV_REQ_ERR);
@@ -114,7 +114,7 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
 	struct roce_access access;
 	enum roce_verdict verdict;
 
-	/* Before anything changes, since the packet comes again otherwise. */
+	/* Before anything changes, because the packet will come again. */
 	if (flags & ROCE_HAS_IMMEDIATE && !roce_receive_ensure(qp))
 		return ROCE_NOT_READY;
 	if (flags & ROCE_IS_FIRST) {
@@ -126,7 +126,7 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
 	    (flags & ROCE_IS_LAST && payload != responder->remaining))
 		return ROCE_INVALID;
 
-	/* Who polls memory and sees these bytes sees those of the packets before. */
+	/* A program that polls memory and sees these bytes also sees earlier packets. */
 	smp_wmb();
 	access = roce_remote_access(qp, responder->rkey, responder->address,
 				    payload, IB_ACCESS_REMOTE_WRITE);
@@ -153,7 +153,7 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
  * roce_execute_check_read() - whether the peer may read
  * @qp: its responder is owned by the caller
  * @packet: a READ
- *
+ * @packet: a READ request
  * In a section.
  *
  * Return: ROCE_DONE if it may, ROCE_INVALID or ROCE_ACCESS_VIOLATION.
@@ -185,7 +185,7 @@ static enum roce_verdict execute_read(struct roce_qp *qp,
 	return ROCE_DONE;
 }
 
-/* -EACCES, -EINVAL for a number that is not aligned, or 0 */
+/* @err: 0, -EACCES, or -EINVAL for a number that is not aligned */
 static enum roce_verdict verdict_of(int err)
 {
 	if (!err)
@@ -240,7 +240,7 @@ static enum roce_verdict execute_atomic_write(struct roce_qp *qp,
 	return ROCE_DONE;
 }
 
-/* Nothing here persists: there is no access flag for it to be had. */
+/* Memory is not persistent: such access flags are not supported. */
 static enum roce_verdict execute_flush(struct roce_qp *qp,
 				       const struct roce_packet *packet)
 {
@@ -270,13 +270,14 @@ static enum roce_verdict execute_flush(struct roce_qp *qp,
 
 /**
  * roce_execute() - execute a request packet
- * @qp: a connected one; its responder is owned by the caller
- * @packet: a request that fits into the message that is being received; of RC, the one
- *	that is expected
+ * @qp: connected; its responder is owned by the caller
+ * @packet: a request that fits into the present message; for RC, it has the expected
+ *	PSN
  *
  * BH disabled, in a section. IBA volume 1, 9.7.4.1 and 9.7.5.1.
  *
- * Return: what became of it. ROCE_NOT_READY: nothing has changed, it may come again.
+ * Return: the result. After ROCE_NOT_READY nothing has changed, and the packet may
+ * come again.
  */
 enum roce_verdict roce_execute(struct roce_qp *qp, const struct roce_packet *packet)
 {

@@ -7,7 +7,7 @@
 struct roce_packet;
 struct roce_qp;
 
-/* What became of a request packet, besides a NAK code */
+/* The result of a request packet: one of these, or a NAK code */
 enum roce_verdict {
 	ROCE_DONE		= -1,
 	ROCE_NOT_READY		= -2,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Generic receive offload: the packets that a NIC received in one go climb the
- * stack together, as a train again.
+ * Generic receive offload: packets that a NIC received in one go go up the stack
+ * together, as a train.
  *
  *	[IP][UDP][BTH .. ICRC] -> [BTH .. ICRC] -> [BTH .. ICRC] -> ..
  *
- * The kernel's own merging of UDP datagrams leaves out those without a checksum,
- * which RNICs send. Here they are chained, not copied together: the headers of
- * each stay in front of its data, so that whoever cannot take a train can take
- * it apart into the packets that came. What is not for this host is left alone,
- * since a router changes the headers of each packet.
+ * The kernel does not merge UDP datagrams without a checksum, which RNICs send. This
+ * file chains them, without copying: each packet keeps its headers in front of its
+ * data, so that a train can be cut into the original packets. Packets to other hosts
+ * are not merged, since a router changes the headers of each packet.
  */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -23,8 +22,8 @@
 #include "train.h"
 
 /*
- * The ICRC covers the identification. Whoever takes a train apart counts it up from
- * that of the first packet, or gives that one to all.
+ * The ICRC covers the identification. Code that cuts a train counts it up from the first
+ * packet's, or copies the first packet's to all.
  */
 static bool identification_follows(const struct sk_buff *held,
 				   const struct iphdr *held_ip,
@@ -46,21 +45,21 @@ static bool follows_ipv4(const struct sk_buff *held, const struct iphdr *held_ip
 	       identification_follows(held, held_ip, ip);
 }
 
-/* The first word has version and traffic class. */
+/* The first word contains version and traffic class. */
 static bool follows_ipv6(const struct ipv6hdr *held, const struct ipv6hdr *next)
 {
 	return *(const __be32 *)next == *(const __be32 *)held &&
 	       next->hop_limit == held->hop_limit;
 }
 
-/* Whether a packet of the same flow can be the next one of a train */
+/* Whether a packet of the same flow can follow in the train */
 static bool follows(const struct sk_buff *held, const struct sk_buff *skb,
 		    u32 ip_offset, bool ipv6)
 {
 	const void *held_ip = held->data + ip_offset;
 	const void *ip = skb->data + ip_offset;
 
-	/* What was held before there was a socket is merged otherwise. */
+	/* Held before the socket existed: the kernel's own GRO merges this one. */
 	if (!NAPI_GRO_CB(held)->is_flist ||
 	    skb_gro_len(skb) > skb_shinfo(held)->gso_size ||
 	    held->len + skb_gro_len(skb) > ROCE_TRAIN_MAX_BYTES)
@@ -82,11 +81,11 @@ static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset,
 	if (!ipv6 && ip->id == held_ip->id)
 		skb_shinfo(held)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
 
-	/* sock_wfree() would give back the new truesize, which was not charged. */
+	/* Else sock_wfree() would uncharge the new truesize, not the charged one. */
 	skb_orphan(held);
 	skb_orphan(skb);
 
-	/* Behind a VLAN tag it is not where the stack has left it. */
+	/* After a VLAN tag the stack has set it too early. */
 	skb_set_network_header(skb, ip_offset);
 	skb_pull(skb, skb_gro_offset(skb));
 	if (NAPI_GRO_CB(held)->last == held)
@@ -101,7 +100,7 @@ static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset,
 	held->len += skb->len;
 	held->data_len += skb->len;
 	held->truesize += skb->truesize;
-	/* GRO has found it right, and it was of the first packet alone. */
+	/* GRO has verified the checksum, which covers the first packet only. */
 	if (held->ip_summed == CHECKSUM_COMPLETE)
 		held->ip_summed = CHECKSUM_NONE;
 }
@@ -122,8 +121,8 @@ static bool same_addresses_and_ports(const struct sk_buff *held,
 }
 
 /*
- * UDP takes packets with a checksum and those without one for different flows.
- * A sender of trains sends both, and they must not overtake each other.
+ * For UDP, packets with and without a checksum belong to different flows. A sender of
+ * trains sends both kinds, and they must not overtake each other.
  */
 static struct sk_buff *find_held(const struct list_head *head,
 				 const struct sk_buff *skb, u32 ip_offset,
@@ -147,7 +146,7 @@ static bool is_for_this_host(struct net *net, const struct net_device *netdev,
 	return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr, false);
 }
 
-/* Lengths that agree, and no header between IP and UDP */
+/* Whether the lengths agree, and there is no header between IP and UDP */
 static bool is_sound(const struct sk_buff *skb, u32 ip_offset, bool ipv6)
 {
 	u32 size = skb_gro_len(skb);
@@ -163,17 +162,17 @@ static bool is_sound(const struct sk_buff *skb, u32 ip_offset, bool ipv6)
 }
 
 /**
- * roce_gro_receive() - merge a datagram for UDP port 4791 with those before it
+ * roce_gro_receive() - merge a datagram for UDP port 4791 with earlier ones
  * @sk: of that port, IPv4 or IPv6
- * @head: what is held back; same_flow is set where addresses and ports are the same
- * @skb: with its GRO offset behind the UDP header
+ * @head: held packets; same_flow is set where addresses and ports are the same
+ * @skb: with its GRO offset after the UDP header
  *
- * Packets make a train if their IP headers differ in nothing but what segmentation
- * sets, and none is longer than the first. A shorter one ends it.
+ * Packets form a train if their IP headers differ only in fields that segmentation
+ * sets, and none is longer than the first one. A shorter packet ends the train.
  *
  * Softirq context, RCU read side.
  *
- * Return: what is not to be held back any longer, or NULL.
+ * Return: a packet to flush, or NULL.
  */
 struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
 				 struct sk_buff *skb)
@@ -185,11 +184,11 @@ struct sk_buff *roce_gro_receive(struct sock *sk, struct list_head *head,
 	struct sk_buff *held;
 	const void *ip;
 
-	/* With these UDP completes the chain as one of its own (fraglist GRO). */
+	/* With these, UDP completes the chain like one of its own (fraglist GRO). */
 	NAPI_GRO_CB(skb)->encap_mark = 0;
 	NAPI_GRO_CB(skb)->is_flist = 1;
 
-	/* All headers into the linear part, where they stay in front of the data */
+	/* Pull all headers into the linear part, where they stay in front of the data. */
 	ip = skb_gro_header_slow(skb, skb_gro_offset(skb), ip_offset);
 	if (!ip) {
 		NAPI_GRO_CB(skb)->flush = 1;

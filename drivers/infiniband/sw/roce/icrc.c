@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The invariant CRC (IBA volume 1, 7.8.1, and annex A17.3.3): CRC-32 of
- * Ethernet over the packet from its IP header on, behind eight bytes of ones
- * that stand for the routing header of InfiniBand. Fields that a router may
- * change are replaced by ones.
+ * The invariant CRC (IBA volume 1, 7.8.1, and annex A17.3.3): the CRC-32 of Ethernet
+ * over eight bytes of ones, in place of InfiniBand's routing header, and the packet
+ * from its IP header on. Fields that a router may change are replaced by ones.
  */
 #include "compat_crc32.h"
 #include "icrc.h"
@@ -21,7 +20,7 @@ static void *add_ipv4(void *place, struct iphdr header)
 
 static void *add_ipv6(void *place, struct ipv6hdr header)
 {
-	/* Traffic class and flow label share a word with the version. */
+	/* Traffic class and flow label, in one word with the version */
 	*(__be32 *)&header |= cpu_to_be32(0x0fffffff);
 	header.hop_limit = 0xff;
 	return roce_add_header(place, &header, sizeof(header));
@@ -34,9 +33,9 @@ static void *add_udp(void *place, struct udphdr header)
 }
 
 /**
- * roce_icrc_set_prefix() - take the CRC of what other packets may have in common
+ * roce_icrc_set_prefix() - compute the CRC of the common beginning of several packets
  * @prefix: to be filled in
- * @headers: IP and UDP header of this one packet, as they are on the wire
+ * @headers: IP and UDP header of a single packet, as on the wire
  * @bth: of the packet
  * @size: bytes from BTH to ICRC
  */
@@ -67,10 +66,10 @@ void roce_icrc_set_prefix(struct roce_icrc_prefix *prefix,
 /**
  * roce_icrc_begin() - start the ICRC of a packet
  * @prefix: of the packet
- * @transport: its base transport header, and the headers behind it
+ * @transport: its BTH, and the headers after it
  * @length: bytes at @transport
  *
- * Return: the running CRC, for roce_icrc_update() of all that follows.
+ * Return: the running CRC, for roce_icrc_update() with the rest of the packet.
  */
 u32 roce_icrc_begin(const struct roce_icrc_prefix *prefix, const void *transport,
 		    u32 length)
@@ -83,7 +82,7 @@ u32 roce_icrc_begin(const struct roce_icrc_prefix *prefix, const void *transport
  * roce_icrc_update() - continue the ICRC
  * @crc: the running CRC
  * @data: more bytes of the packet: payload and pad
- * @length: how many
+ * @length: number of bytes
  *
  * Return: the running CRC.
  */
@@ -93,7 +92,7 @@ u32 roce_icrc_update(u32 crc, const void *data, size_t length)
 }
 
 /**
- * roce_icrc_finish() - what stands at the end of the packet
+ * roce_icrc_finish() - the ICRC at the end of the packet
  * @crc: the running CRC
  */
 __le32 roce_icrc_finish(u32 crc)
@@ -102,7 +101,7 @@ __le32 roce_icrc_finish(u32 crc)
 }
 
 /**
- * roce_icrc_init() - get hold of the fastest CRC-32 there is
+ * roce_icrc_init() - get the fastest CRC-32 of this host
  *
  * Return: 0 or a negative errno.
  */

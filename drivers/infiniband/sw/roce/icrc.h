@@ -10,11 +10,11 @@
 #include "roce_wire.h"
 
 /**
- * struct roce_ip_headers - IP and UDP header of one packet as it is on the wire
- * @ipv6: which of the two IP headers
- * @v4: IPv4 without options; identification and total length count
- * @v6: IPv6 without extension headers; payload length counts
- * @udp: UDP; its length counts
+ * struct roce_ip_headers - IP and UDP header of one packet, as on the wire
+ * @ipv6: the IP header is @v6, else @v4
+ * @v4: IPv4 without options; the ICRC covers identification and total length
+ * @v6: IPv6 without extension headers; the ICRC covers the payload length
+ * @udp: UDP; the ICRC covers its length
  */
 struct roce_ip_headers {
 	bool ipv6;
@@ -26,12 +26,12 @@ struct roce_ip_headers {
 };
 
 /**
- * roce_add_header() - write a header behind others
- * @place: where they end, with room for it
- * @header: as it is on the wire
- * @size: of it, bytes
+ * roce_add_header() - append a header
+ * @place: end of the headers before it, with room for this one
+ * @header: as on the wire
+ * @size: its size, bytes
  *
- * Return: where it ends.
+ * Return: its end.
  */
 static inline void *roce_add_header(void *place, const void *header, size_t size)
 {
@@ -39,9 +39,9 @@ static inline void *roce_add_header(void *place, const void *header, size_t size
 }
 
 /**
- * roce_ip_headers_set_lengths() - say how long a packet or a train is
+ * roce_ip_headers_set_lengths() - set the lengths of a packet or a train
  * @headers: its IP and UDP header
- * @size: bytes behind them
+ * @size: bytes after them
  */
 static inline void roce_ip_headers_set_lengths(struct roce_ip_headers *headers,
 					       u32 size)
@@ -58,12 +58,13 @@ static inline void roce_ip_headers_set_lengths(struct roce_ip_headers *headers,
 #define ROCE_ICRC_BTH_BYTES	8
 
 /**
- * struct roce_icrc_prefix - what the packets of a train have in common
+ * struct roce_icrc_prefix - the common beginning of the packets of a train
  * @bth: the first bytes of their BTH
- * @size: bytes from BTH to ICRC; 0 if there is no such packet yet
+ * @size: bytes from BTH to ICRC; 0 if there is no packet yet
  * @crc: the CRC up to the end of @bth
  *
- * They have one IP and UDP header, and differ in AckReq, PSN and what is behind.
+ * These packets have the same IP and UDP header. They differ in AckReq, PSN and the
+ * bytes after these.
  */
 struct roce_icrc_prefix {
 	u8 bth[ROCE_ICRC_BTH_BYTES];
@@ -72,8 +73,8 @@ struct roce_icrc_prefix {
 };
 
 /**
- * roce_icrc_has_prefix() - whether a packet has a prefix
- * @prefix: of a packet with the same IP and UDP header, but for the lengths; or zeroed
+ * roce_icrc_has_prefix() - whether a packet has this prefix
+ * @prefix: of a packet with the same IP and UDP header, except for the lengths; or zeroed
  * @bth: of the packet
  * @size: of the packet, bytes from BTH to ICRC
  */

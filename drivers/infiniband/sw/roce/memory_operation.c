@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work requests that change what keys mean and send nothing: local invalidate,
+ * Work requests that change the meaning of keys and send nothing: local invalidate,
  * fast registration and bind (IBA volume 1, 10.6 and 11.4.1). The requester
- * executes them in their turn; invalidation comes by packet, too.
+ * executes them in order. Invalidation by packets is here, too.
  */
 #include "fast_mr.h"
 #include "key.h"
@@ -12,15 +12,14 @@
 #include "request.h"
 
 /**
- * roce_invalidate() - take a key away from what it names
- * @qp: an engine of it is owned by the caller
+ * roce_invalidate() - invalidate a key
+ * @qp: one of its engines is owned by the caller
  * @rkey: of a region or window
- * @by_peer: a packet asks for it, not the consumer
+ * @by_peer: on behalf of a packet, not of the consumer
  *
- * In a section. When it returns the key gives no access any more, not even to
- * who had begun.
+ * In a section. On return no access through the key is possible or in progress.
  *
- * Return: 0, or -EINVAL if there is no such key or it cannot be taken away.
+ * Return: 0, or -EINVAL if there is no such key or it may not be invalidated.
  */
 int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer)
 {
@@ -37,11 +36,11 @@ int roce_invalidate(struct roce_qp *qp, u32 rkey, bool by_peer)
 /**
  * roce_request_execute() - execute a local operation
  * @qp: its requester is owned by the caller
- * @request: is local and valid
+ * @request: a local operation, valid
  *
  * In a section.
  *
- * Return: how it ended.
+ * Return: the completion status.
  */
 enum ib_wc_status roce_request_execute(struct roce_qp *qp,
 				       const struct roce_request *request)
@@ -62,6 +61,6 @@ enum ib_wc_status roce_request_execute(struct roce_qp *qp,
 		err = -EINVAL;
 		break;
 	}
-	/* Of all memory management operations, whatever its name says (11.6.2) */
+	/* The status of all memory management operations (11.6.2) */
 	return err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS;
 }

@@ -98,7 +98,7 @@ static u8 __init header_length(u32 flags)
 	return length;
 }
 
-/** roce_opcodes_init() - find out how long the headers of each opcode are */
+/** roce_opcodes_init() - compute the length of the headers of each opcode */
 void __init roce_opcodes_init(void)
 {
 	u32 opcode;
@@ -110,11 +110,11 @@ void __init roce_opcodes_init(void)
 }
 
 /**
- * roce_opcode_info() - look an opcode up
+ * roce_opcode_info() - look up an opcode
  * @opcode: first byte of a BTH
  *
- * Return: what follows the BTH; the flags are 0 for an opcode of no service
- * that this driver speaks (IBA volume 1, table 38).
+ * Return: its headers and properties; the flags are 0 if this driver does not have
+ * the opcode's service (IBA volume 1, table 38).
  */
 const struct roce_opcode_info *roce_opcode_info(__u8 opcode)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Payload is copied between memory, which knows no packets, and packets, which know
- * no memory.
+ * Copies payload between memory (access.c, sge.c), which knows no packets, and packets
+ * (train.c, run.c), which know no memory.
  */
 #include "access.h"
 #include "packet.h"
@@ -11,12 +11,12 @@
 
 /**
  * roce_payload_read() - append memory to the packets under construction
- * @access: what memory, with at least one byte
+ * @access: the memory, at least one byte
  * @train: between begin and end of a packet
  *
  * In a section.
  *
- * Return: 0, -EACCES, or -ENOMEM; then the packet is to be cancelled.
+ * Return: 0, -EACCES, or -ENOMEM; after an error the packet must be cancelled.
  */
 int roce_payload_read(const struct roce_access *access, struct roce_train *train)
 {
@@ -33,14 +33,14 @@ int roce_payload_read(const struct roce_access *access, struct roce_train *train
 }
 
 /**
- * roce_payload_write() - place received bytes in memory
- * @access: what memory, with at least one byte
- * @packet: has the bytes
- * @offset: of the first one in the payload
+ * roce_payload_write() - copy received bytes to memory
+ * @access: the memory, at least one byte
+ * @packet: the received packet
+ * @offset: of the first byte in its payload
  *
  * In a section.
  *
- * Return: 0, -EACCES, or -EFAULT if the packet is shorter than that.
+ * Return: 0, -EACCES, or -EFAULT if the payload is too short.
  */
 int roce_payload_write(const struct roce_access *access,
 		       const struct roce_packet *packet, u32 offset)
@@ -59,9 +59,9 @@ int roce_payload_write(const struct roce_access *access,
 }
 
 /**
- * roce_payload_gather() - append what a scatter/gather list names to the packets under
+ * roce_payload_gather() - append a scatter/gather list to the packets under
  *	construction
- * @walk: over what to append
+ * @walk: the source
  * @train: between begin and end of a packet
  *
  * In a section.
@@ -78,9 +78,8 @@ int roce_payload_gather(struct roce_sge_walk *walk, struct roce_train *train)
 }
 
 /**
- * roce_payload_scatter() - place the payload of a packet where a scatter/gather list
- *	says
- * @walk: over where to place it
+ * roce_payload_scatter() - copy the payload of a packet to a scatter/gather list
+ * @walk: the destination
  * @packet: the packet
  *
  * In a section.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The performance management agent (IBA volume 1, 16.1): PortCounters and
- * PortCountersExtended, asked for by MADs to QP 1, and by the core for
+ * PortCountersExtended, for MADs to QP 1, and for the core's
  * /sys/class/infiniband/DEVICE/ports/1/counters.
  *
- * A manager may set these counters, unlike those of counters.c that they are
- * sums of. So each has a base, what the sum was when the counter was zero.
+ * These counters are sums of counters of counters.c, but a manager can set them. So
+ * each has a base: the sum at the time when the counter was zero.
  */
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
@@ -14,20 +14,20 @@
 #include "counters.h"
 #include "device.h"
 
-/* Where the attribute is in the data of a MAD */
+/* Offset of the attribute in the data of a MAD */
 #define PMA_DATA_OFFSET	40
 
 #define PORT		1
 #define ALL_PORTS	0xff
 
-/* 16.1.3.1: 4.096 us * 2^18, as long as everybody says */
+/* 16.1.3.1: 4.096 us * 2^18, the usual value */
 #define RESPONSE_TIME	18
 
 /**
  * struct field - a counter in an attribute
  * @offset: of its first byte
- * @size: bytes, 0 if the attribute does not have it
- * @select: which bit of CounterSelect means it; from 16 on of CounterSelect2
+ * @size: bytes, 0 if the attribute does not have this counter
+ * @select: its bit in CounterSelect; in CounterSelect2 from 16 on
  */
 struct field {
 	u8 offset;
@@ -40,10 +40,10 @@ struct field {
 /**
  * struct port_counter - a counter of performance management
  * @sum_of: counters of the device
- * @terms: how many
- * @less: how many of them, the last ones, are subtracted
- * @shift: 2 if it counts words of four bytes where they count bytes
- * @plain: in PortCounters; stays at its largest value
+ * @terms: number of counters in @sum_of
+ * @less: how many of them, at the end, are subtracted
+ * @shift: 2 if it counts words of four bytes and they count bytes
+ * @plain: in PortCounters, where it stops at its largest value
  * @extended: in PortCountersExtended
  */
 struct port_counter {
@@ -66,7 +66,7 @@ struct port_counter {
 	.extended.offset = offsetof(struct ib_pma_portcounters_ext, member), \
 	.extended.size = sizeof(u64), .extended.select = (bit)
 
-/* 16.1.3.5 and 16.1.4.11. What is not here does not happen on Ethernet: zero. */
+/* 16.1.3.5 and 16.1.4.11. Counters that are missing here are 0 on Ethernet. */
 static const struct port_counter port_counters[ROCE_PORT_COUNTERS] = {
 	{
 		SUM_OF(ROCE_COUNTER_tx_bytes), .shift = 2,
@@ -117,13 +117,13 @@ static const struct port_counter port_counters[ROCE_PORT_COUNTERS] = {
 	},
 };
 
-/* What was counted since the device was made */
+/* The sum since the device was created */
 static u64 total(struct roce_device *dev, const struct port_counter *counter)
 {
 	u64 sum = 0;
 	int i;
 
-	/* What is less first: all else has grown by then, or not at all. */
+	/* Read the subtracted counters first, so that the sum cannot be negative. */
 	for (i = counter->terms; i--; ) {
 		u64 term = roce_counter_total(dev, counter->sum_of[i]);
 
@@ -210,7 +210,7 @@ static void get_counters(struct roce_device *dev, u8 *data, bool extended)
 static __be16 answer_counters(struct roce_device *dev, bool set, const u8 *in,
 			      u8 *out, bool extended)
 {
-	/* The fields of both attributes that are not counters. */
+	/* The fields that are not counters are the same in both attributes. */
 	const struct ib_pma_portcounters *request = (const void *)in;
 	struct ib_pma_portcounters *response = (void *)out;
 	u32 select = be16_to_cpu(request->counter_select);
@@ -279,18 +279,18 @@ static __be16 answer(struct roce_device *dev, const struct ib_mad *in,
  * @ibdev: the device
  * @flags: ignored; there is no M_Key
  * @port: 1
- * @wc: of the receive, NULL if the core asks
- * @grh: likewise
+ * @wc: of the receive, NULL for a request of the core
+ * @grh: of the receive, NULL for a request of the core
  * @in: a MAD to QP 1
- * @out: the answer, if there is one
+ * @out: the response, if there is one
  * @size: of @out
- * @pkey_index: of the answer, 0 as it is
+ * @pkey_index: of the response, left at 0
  *
- * Process context. Anybody who can send to QP 1 may set the counters, as the
- * class wants it.
+ * Process context. Anyone who can send to QP 1 may set the counters, as the class
+ * defines it.
  *
- * Return: IB_MAD_RESULT_REPLY as well for a request of performance management;
- * what else comes is somebody else's, the connection manager's above all.
+ * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY for a request of performance
+ * management. All other MADs are for other agents, like the connection manager.
  */
 int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		     const struct ib_wc *wc, const struct ib_grh *grh,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Probes: what was sent last may be lost, and then nothing that comes early tells of
- * it. A peer that sends selective acknowledgments is asked after two round trips what
- * it has got: the last packet is sent again (RFC 8985, 7). If something is known to be
- * lost, and was sent again in vain, that is sent once more instead.
+ * Probes: if the last packets are lost, no later packet reveals the loss. So after two
+ * round trips the last packet is sent again, and a peer that sends selective
+ * acknowledgments answers with what it has received (RFC 8985, 7). If known losses were
+ * sent again without success, these are sent once more instead.
  *
  * Probes are no retries. Each one waits twice as long as the one before, until there is
- * news, and the local ACK timeout goes on beside them.
+ * progress. The local ACK timeout runs at the same time.
  *
- * The timer looks whether there was news since it was started, so nothing has to be
- * done when there is. It goes on then from when a round trip ended last.
+ * The timer is not touched when there is progress. When it fires, it looks for progress
+ * since it was started, and continues from the end of the latest round trip.
  */
 #include "compat.h"
 #include "engine.h"
@@ -18,7 +18,7 @@
 #include "requester.h"
 #include "scoreboard.h"
 
-/* What an answer may take besides the round trip: timers, other work of a CPU */
+/* Time for an answer besides the round trip: timers, other work of a CPU */
 #define PROBE_SLACK		NSEC_PER_MSEC
 #define MAX_BACKOFF_SHIFT	10
 
@@ -43,7 +43,7 @@ static void start_timer(struct roce_requester *requester, u64 delay)
 }
 
 /**
- * roce_probe_arm() - come back when there was no news for too long
+ * roce_probe_arm() - start the timer of the next probe
  * @qp: its requester is owned by the caller
  */
 void roce_probe_arm(struct roce_qp *qp)
@@ -54,7 +54,7 @@ void roce_probe_arm(struct roce_qp *qp)
 		start_timer(requester, probe_interval(requester));
 }
 
-/* Nobody has looked at the clock when the news came, unless a round trip ended with it. */
+/* The time of the progress is known only if it ended a round trip. */
 static void wait_for_more(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -74,7 +74,7 @@ static void nothing_came(struct roce_qp *qp)
 
 	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
 		requester->probe_backoff++;
-	/* The cursor has gone back, or it waits for what the peer has asked for. */
+	/* The cursor will send anyway, or the peer has asked to wait. */
 	if (requester->psn != requester->limit_psn || requester->rnr_waiting)
 		return;
 	if (requester->board && requester->board->gaps) {
@@ -86,7 +86,7 @@ static void nothing_came(struct roce_qp *qp)
 }
 
 /**
- * roce_probe_check() - let a probe be sent, if there was no news for too long
+ * roce_probe_check() - make a probe due, if there was no progress for too long
  * @qp: its requester is owned by the caller
  */
 void roce_probe_check(struct roce_qp *qp)
@@ -114,7 +114,7 @@ static enum hrtimer_restart probe_timer_fired(struct hrtimer *timer)
 }
 
 /**
- * roce_probe_init() - set up what lives as long as the QP
+ * roce_probe_init() - initialize the timer of a new QP
  * @qp: new
  */
 void roce_probe_init(struct roce_qp *qp)

@@ -50,7 +50,7 @@ static int check_qp_init_attr(const struct ib_qp_init_attr *init,
 	    cap->max_send_sge > ROCE_MAX_SGE ||
 	    cap->max_inline_data > ROCE_MAX_INLINE)
 		return -EINVAL;
-	/* 11.2.4.1: with a shared receive queue they mean nothing. */
+	/* 11.2.4.1: ignored with a shared receive queue. */
 	if (!init->srq && (cap->max_recv_wr > ROCE_MAX_QP_WR ||
 			   cap->max_recv_sge > ROCE_MAX_SGE))
 		return -EINVAL;
@@ -69,7 +69,7 @@ static int init_send_queue(struct roce_qp *qp, struct ib_udata *udata,
 
 	roce_requester_init(qp);
 	if (udata) {
-		/* See roce_create_cq(). */
+		/* A minimum size, for the reason in roce_create_cq(). */
 		err = roce_ring_init(&requester->ring,
 				     max(qp->cap.max_send_wr, ROCE_MIN_USER_ENTRIES),
 				     sizeof(struct rxe_send_wqe) + room,
@@ -139,7 +139,7 @@ static void set_default_attr(struct roce_qp *qp)
 /**
  * roce_create_qp() - the create_qp verb
  * @ibqp: allocated and zeroed by the core
- * @init: what is wanted; cap is set to what is given
+ * @init: wanted values; cap is set to the granted ones
  * @udata: of a program, or NULL
  *
  * IBA volume 1, 11.2.4.1.
@@ -187,10 +187,10 @@ int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 /**
  * roce_destroy_qp() - the destroy_qp verb
- * @ibqp: with traffic or without
+ * @ibqp: may have traffic
  * @udata: of a program, or NULL
  *
- * When it returns nothing of the driver refers to the QP any more.
+ * On return nothing in the driver refers to the QP.
  *
  * Return: 0.
  */
@@ -200,9 +200,9 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	roce_qp_unpublish(qp);
 	/*
-	 * Programs leave with their last message: the acknowledgment of what they have
-	 * seen complete leaves first, if the netdev takes it, or the peer would take
-	 * the message for lost.
+	 * Programs exit after their last message. The acknowledgment of a message that
+	 * has completed is sent first, if the netdev takes it: otherwise the peer would
+	 * take the message for lost.
 	 */
 	roce_engine_claim(&qp->responder.engine);
 	spin_lock_bh(&qp->state_lock);
@@ -211,15 +211,15 @@ int roce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	roce_receive_remove_idle(qp);
 	roce_engine_release(&qp->responder.engine);
 
-	/* Whoever had found the QP, or saw another state, is done after this. */
+	/* Running sections may have found the QP, or seen another state. */
 	roce_section_wait();
 	roce_requester_stop(qp);
 	roce_responder_stop(qp);
 	roce_engine_destroy(&qp->requester.engine);
 	roce_engine_destroy(&qp->responder.engine);
 	/*
-	 * The core stops a CQ's work before it destroys the CQ, so the handler
-	 * must not be on its way any more when the last QP has gone.
+	 * The core stops a CQ's work before it destroys the CQ. After the last QP is
+	 * destroyed, no handler may schedule this work.
 	 */
 	roce_bh_flush(&roce_send_cq(qp)->handler);
 	roce_bh_flush(&roce_recv_cq(qp)->handler);
@@ -254,7 +254,7 @@ static int check_qp_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int 
 	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31))
 		return -EINVAL;
-	/* There are no alternate paths to migrate to. */
+	/* Path migration is not implemented. */
 	if (mask & IB_QP_ALT_PATH ||
 	    (mask & IB_QP_PATH_MIG_STATE &&
 	     attr->path_mig_state != IB_MIG_MIGRATED))
@@ -262,7 +262,7 @@ static int check_qp_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int 
 	return 0;
 }
 
-/* What modify_qp has to allocate before it can no longer fail */
+/* Allocated by modify_qp before the point of no return */
 struct new_parts {
 	struct roce_av av;
 	struct roce_resource *resources;
@@ -366,8 +366,8 @@ static void start_to_receive(struct roce_qp *qp)
 }
 
 /*
- * Both engines are claimed, so nobody looks at what changes, but for CNPs, which
- * go by the state alone: they must find a flow that has begun.
+ * Both engines are claimed, so only CNPs look at what changes. They check the state
+ * alone, so the flow must have begun by then.
  */
 static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 			int mask, enum ib_qp_state from, enum ib_qp_state to)
@@ -410,10 +410,10 @@ static bool state_is(const struct roce_qp *qp, const struct ib_qp_attr *attr,
  * roce_modify_qp() - the modify_qp verb
  * @ibqp: the QP
  * @attr: new values
- * @mask: which ones
+ * @mask: IB_QP_*: which ones
  * @udata: of a program, or NULL
  *
- * IBA volume 1, 11.2.4.2. All or nothing: after an error nothing has changed.
+ * IBA volume 1, 11.2.4.2. On error nothing has changed.
  *
  * Return: 0, -EINVAL for a transition or an attribute that is not allowed in
  * it, -EOPNOTSUPP, -ENOMEM.
@@ -458,7 +458,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	roce_engine_release(&qp->requester.engine);
 	mutex_unlock(&qp->modify_lock);
 
-	/* There may be something to send, to flush or to drain now. */
+	/* The new state may allow sending, or require a flush or SQD's drain. */
 	roce_engine_schedule(&qp->requester.engine);
 	roce_engine_schedule(&qp->responder.engine);
 	return err;
@@ -468,7 +468,7 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * roce_query_qp() - the query_qp verb
  * @ibqp: the QP
  * @attr: filled in
- * @mask: ignored, everything is told
+ * @mask: ignored, all attributes are returned
  * @init: filled in
  *
  * Return: 0.
@@ -518,7 +518,7 @@ static bool accepts_sends(const struct roce_qp *qp)
 	}
 }
 
-/* A program has filled its ring, and rings the doorbell. */
+/* A program has filled its ring and made the system call. */
 static void run_doorbell(struct roce_qp *qp)
 {
 	local_bh_disable();
@@ -531,15 +531,14 @@ static void run_doorbell(struct roce_qp *qp)
 /**
  * roce_post_send() - the post_send verb
  * @ibqp: the QP
- * @wr: list of work requests of a kernel consumer; what a program gives here is
- *	not looked at
+ * @wr: list of work requests of a kernel consumer; ignored for a program
  * @bad_wr: set to the first one that was refused
  *
- * Any context for a kernel consumer, and then nothing is sent before this returns;
- * for a program process context.
+ * Any context for a kernel consumer, for which nothing is sent before this returns.
+ * Process context for a program.
  *
  * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
- * the queue is full or there is no memory for it, -EOPNOTSUPP.
+ * the queue is full or memory is missing, -EOPNOTSUPP.
  */
 int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr)

@@ -2,28 +2,27 @@
 /*
  * Packets that overtake others.
  *
- * Go-back-N takes a gap in the PSNs for a loss: what is behind the gap is dropped,
- * and all of it is sent again. In a network of many paths the missing packet is
- * often only late. So packets that come early are kept until the gap is filled, and
- * are then executed in the order of their PSNs. Programs and peers see no difference.
+ * Go-back-N takes a gap in the PSNs for a loss: packets after the gap are dropped, and
+ * the sender sends everything again. In a network with many paths the missing packet
+ * is often only late. So early packets are kept until the gap is filled, and are then
+ * executed in the order of their PSNs. Programs and peers see no difference.
  *
- * When is a missing packet lost, and not late? RACK (RFC 8985) answers this for
- * TCP, with a distance and a time, and here it is the same:
+ * When is a missing packet lost, and not late? The rules are those of RACK (RFC 8985)
+ * for TCP, a distance and a time:
  *
- * - As long as the network has not been seen to reorder, it is lost when
- *   OVERTAKERS datagrams have come that were sent later, or at the latest when
- *   FIRST_WAIT is over.
- * - Who sees a gap fill by itself knows how late packets may be. From then on only
- *   the time counts: a quarter more than the latest one took. A packet that was taken
- *   for lost and then comes twice was late only, too.
- * - After FORGET_LOSSES losses without reordering it starts from the beginning.
+ * - As long as the network has not been seen to reorder, a packet is lost when
+ *   OVERTAKERS datagrams have come that were sent later, or after FIRST_WAIT.
+ * - When a gap fills by itself, the network reorders. From then on only the time
+ *   counts: a quarter more than the latest packet was late. A packet that was taken
+ *   for lost and then comes twice was only late, too.
+ * - FORGET_LOSSES losses without reordering start this from the beginning.
  *
- * Thousands of runs may be kept, and whoever sends them decides how they lie. So nobody
- * walks over them: each question is answered by a search in their tree. It finds
+ * Thousands of runs may be kept, and the peer decides which. So nothing walks over all
+ * of them: each question is answered by a search in their tree:
  *
- * - what came when, since the runs have times that grow with their PSNs;
- * - what is missing, by islands: runs with nothing missing between them. The first run of
- *   each is marked, and knows where the island ends.
+ * - by time, since the times of runs grow with their PSNs;
+ * - by islands, which are sequences of runs without a gap between them. The first run
+ *   of an island is marked, and knows where the island ends.
  *
  * Both halves of a QP have one of these: the responder for requests, and the
  * requester for the responses of READs and atomics.
@@ -40,28 +39,28 @@
 #include "roce_psn.h"
 #include "run.h"
 
-/* sk_buffs that overtake a packet of a network that was not seen to reorder */
+/* A packet is lost after so many later sk_buffs, if the network does not reorder. */
 #define OVERTAKERS		3
 #define FIRST_WAIT		(500 * NSEC_PER_USEC)
 #define FORGET_LOSSES		16
 
-/* What was kept behind a loss that nobody makes up for */
+/* Early packets after a loss are dropped when the peer does not repair it for so long. */
 #define LOST_LIFETIME		(10 * NSEC_PER_SEC)
 
-/* As ROCE_WAIT_MODE, but times are absolute. */
+/* ROCE_WAIT_MODE with absolute times */
 #define WAIT_MODE		HRTIMER_MODE_ABS_PINNED_SOFT
 
 /*
- * Memory for what comes early: an sk_buff takes more of it than its payload. What exceeds
- * this is dropped, as go-back-N does.
+ * Memory for early packets: an sk_buff takes more of it than its payload. Packets beyond
+ * this limit are dropped, as go-back-N does.
  */
 #define QP_BYTES		(2 * ROCE_EARLY_BYTES)
 #define DEVICE_BYTES		SZ_256M
 
-/* How far ahead of what is expected: an acknowledgment could not tell of more. */
+/* Packets further ahead of the expected PSN cannot be acknowledged selectively. */
 #define QP_PSNS			U16_MAX
 
-/* sk_buffs that are freed in one go, and what each counts for as work, in bytes */
+/* sk_buffs to free in one call, and the cost of each, in bytes of work */
 #define FREE_BUDGET		64
 #define FREE_COST		128
 
@@ -77,15 +76,15 @@ static u32 first_psn(struct sk_buff *skb)
 	return roce_run(skb)->early_psn;
 }
 
-/* One past the PSNs of an island, of which this is the first run */
+/* One past the last PSN of an island, given its first run */
 static u32 end_of_island(struct sk_buff *island)
 {
 	return roce_run(island)->early_end;
 }
 
 /*
- * Packets of a run need not follow each other: GRO merges what is left, and what is
- * sent again travels together.
+ * The PSNs of a run may have gaps: GRO merges the packets that are left, and
+ * retransmitted packets travel together.
  */
 static void look_through(struct roce_reorder *reorder, struct sk_buff *skb)
 {
@@ -128,7 +127,7 @@ static struct sk_buff *last_kept(const struct roce_reorder *reorder)
 	return skb_rb_last(&reorder->kept);
 }
 
-/* The last run that begins at @psn or before it, or NULL */
+/* The last run that begins at or before @psn, or NULL */
 static struct sk_buff *find_at(const struct roce_reorder *reorder, u32 psn)
 {
 	struct rb_node *node = reorder->kept.rb_node;
@@ -155,7 +154,7 @@ static bool has_islands(const struct rb_node *node)
 	return node && roce_run(rb_to_skb(node))->early_islands;
 }
 
-/* True if @skb is up to date already, and so is all above it. */
+/* Returns true if @skb is up to date, and so are all runs above it in the tree. */
 static bool look_for_islands(struct sk_buff *skb, bool may_stop)
 {
 	struct roce_run *run = roce_run(skb);
@@ -168,7 +167,7 @@ static bool look_for_islands(struct sk_buff *skb, bool may_stop)
 	return false;
 }
 
-/* Of the control block they copy one byte. */
+/* The callbacks copy one byte of the control block. */
 RB_DECLARE_CALLBACKS(static, islands, struct sk_buff, rbnode,
 		     cb[offsetof(struct roce_run, early_islands)], look_for_islands)
 
@@ -178,7 +177,7 @@ static void mark_island(struct sk_buff *skb, bool begins)
 	islands.propagate(&skb->rbnode, NULL);
 }
 
-/* The last island that begins at @psn or before it, or NULL; as its first run */
+/* The first run of the last island that begins at or before @psn, or NULL */
 static struct sk_buff *island_at(const struct roce_reorder *reorder, u32 psn)
 {
 	struct rb_node *node = reorder->kept.rb_node, *found = NULL;
@@ -190,7 +189,7 @@ static struct sk_buff *island_at(const struct roce_reorder *reorder, u32 psn)
 			found = node;
 		node = behind ? node->rb_left : node->rb_right;
 	}
-	/* It begins here, or else with the last run on the left that begins one. */
+	/* The run begins an island, or belongs to that of the next marked run on the left. */
 	while (found && !begins_island(found)) {
 		found = found->rb_left;
 		while (has_islands(found->rb_right))
@@ -205,7 +204,7 @@ static struct sk_buff *next_island(const struct roce_reorder *reorder,
 	return skb_rb_next(find_at(reorder, end_of_island(island)));
 }
 
-/* Whoever goes back sends once more what was kept. @island: island_at() the run */
+/* A sender that goes back sends kept packets again. @island: island_at() the run */
 static bool is_copy(struct sk_buff *island, struct sk_buff *skb)
 {
 	u32 end = roce_psn_add(first_psn(skb), roce_run_packets(skb));
@@ -221,8 +220,8 @@ static void grow_island(struct sk_buff *island, u32 end)
 }
 
 /*
- * A new run belongs to @island, or begins one behind it. It fills no more gaps than it
- * has packets.
+ * A new run belongs to @island, or begins one after it. It fills at most as many gaps as
+ * it has packets.
  */
 static void join_islands(struct roce_reorder *reorder, struct sk_buff *island,
 			 struct sk_buff *skb)
@@ -240,7 +239,7 @@ static void join_islands(struct roce_reorder *reorder, struct sk_buff *island,
 	}
 }
 
-/* The first run is about to go, and the next one begins what is left of its island. */
+/* The first run of an island is removed: the next run begins the rest of the island. */
 static void hand_island_on(struct sk_buff *skb)
 {
 	struct sk_buff *next = skb_rb_next(skb);
@@ -252,8 +251,8 @@ static void hand_island_on(struct sk_buff *skb)
 }
 
 /*
- * The time of a run is when it came, or one behind it: so the last run that has a time
- * before another has come before it.
+ * The time of a run is its arrival, or that of a later run if that came before. So the
+ * last run with a time before another run's has arrived before it.
  */
 static void note_time(struct sk_buff *skb)
 {
@@ -280,7 +279,7 @@ static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
 	reorder->runs++;
 }
 
-/* What is in the tree shares its place with other fields, which an sk_buff has again. */
+/* The tree node shares memory with these fields of the sk_buff. */
 static void take_out(struct rb_root *root, struct sk_buff *skb)
 {
 	rb_erase_augmented(&skb->rbnode, root, &islands);
@@ -295,12 +294,12 @@ static void take_out(struct rb_root *root, struct sk_buff *skb)
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
  * @skb: with the run; consumed if it is kept
- * @packet: the latest one that was taken from the run, which came early
- * @psn: that is expected now
+ * @packet: the latest packet that was taken from the run, which came early
+ * @psn: the expected PSN
  *
- * The packet is taken from the run once more when its time has come.
+ * The packet is returned to the run, and taken from it again later.
  *
- * Return: false if it is not to be kept, or if there is no room.
+ * Return: false if the run should not be kept, or if there is no room.
  */
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn)
@@ -329,12 +328,12 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 }
 
 /**
- * roce_reorder_take() - take a run out whose time has come
+ * roce_reorder_take() - remove a run that is not early any more
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
- * @psn: that is expected now
+ * @psn: the expected PSN
  *
- * Return: a run that begins at @psn or before it, or NULL.
+ * Return: a run that begins at or before @psn, or NULL.
  */
 struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 				  struct roce_qp *qp, u32 psn)
@@ -350,7 +349,7 @@ struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 	return skb;
 }
 
-/* A packet was @late nanoseconds late, and not lost. */
+/* A packet was @late nanoseconds late, and not lost: wait longer from now on. */
 static void allow(struct roce_reorder *reorder, const struct roce_qp *qp, u64 late)
 {
 	reorder->wait = min(max(reorder->wait, late + late / 4), longest_wait(qp));
@@ -365,8 +364,8 @@ static void forget(struct roce_reorder *reorder)
 }
 
 /*
- * Who has gone back for a gap sends all again that was on its way then: that is what is
- * kept by now, and the gaps in it.
+ * A sender that has gone back for a gap also sends all packets again that were in flight
+ * then: those that are kept by now, and those in gaps between them.
  */
 static void extend_recovery(struct roce_reorder *reorder)
 {
@@ -374,7 +373,7 @@ static void extend_recovery(struct roce_reorder *reorder)
 		reorder->recovery_end = roce_psn_add(first_psn(last_kept(reorder)), 1);
 }
 
-/* What was missing has come, or some of it. */
+/* All or some of the missing packets have come. */
 static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 {
 	bool filled = roce_psn_diff(psn, reorder->gap_end) >= 0;
@@ -402,7 +401,7 @@ static void enter_gap(struct roce_reorder *reorder, u32 psn)
 	reorder->lost_at = 0;
 }
 
-/* Losses without reordering: nobody needs to wait for what is late any more. */
+/* After many losses without reordering, stop waiting for late packets. */
 static void count_loss(struct roce_reorder *reorder)
 {
 	if (reorder->reorders && !--reorder->losses_left)
@@ -422,8 +421,8 @@ static void lose_gap(struct roce_reorder *reorder)
 }
 
 /*
- * Who goes back sends all that is behind the gap again, other gaps included: they are
- * not lost once more before that can have come.
+ * A sender that goes back sends everything after the gap again, with other gaps. These
+ * are not lost before the second copy could have come.
  */
 static u64 time_to_wait(const struct roce_reorder *reorder, const struct roce_qp *qp)
 {
@@ -434,7 +433,7 @@ static u64 time_to_wait(const struct roce_reorder *reorder, const struct roce_qp
 	return min(wait, longest_wait(qp));
 }
 
-/* Let the engine look again then; a timer that fires earlier does as well. */
+/* Run the engine at this time; an earlier timer sets this one again. */
 static void look_again_at(struct roce_reorder *reorder, u64 when)
 {
 	if (!hrtimer_is_queued(&reorder->timer) ||
@@ -455,7 +454,7 @@ static bool has_waited(struct roce_reorder *reorder, const struct roce_qp *qp)
 	return false;
 }
 
-/* A peer that has gone for good must not take memory for ever. */
+/* A peer that is gone must not take memory forever. */
 static void age(struct roce_reorder *reorder, struct roce_qp *qp)
 {
 	u64 end = reorder->lost_at + LOST_LIFETIME;
@@ -467,12 +466,12 @@ static void age(struct roce_reorder *reorder, struct roce_qp *qp)
 }
 
 /**
- * roce_reorder_is_lost() - whether what is missing is taken for lost now
+ * roce_reorder_is_lost() - whether the first missing packet is lost
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
- * @psn: that is expected now; all runs whose time has come have been taken out
+ * @psn: the expected PSN; roce_reorder_take() has returned all runs up to it
  *
- * Lets the engine look again when there is a wait.
+ * Starts the timer if the packet may still be late.
  *
  * Return: true once for each gap.
  */
@@ -497,10 +496,10 @@ bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,
 }
 
 /**
- * roce_reorder_find_gap() - what is missing between the runs that were kept
+ * roce_reorder_find_gap() - find a gap between kept runs
  * @reorder: of a half of a QP that is owned by the caller
- * @begin: a PSN; set to the first one from it on that is missing
- * @end: set to the first one behind it that is there
+ * @begin: start of the search; set to the first missing PSN from there on
+ * @end: set to one past the last PSN of the gap
  *
  * Return: false if nothing is missing before the last run.
  */
@@ -518,9 +517,9 @@ bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin, u32 *
 }
 
 /**
- * roce_reorder_has_gap() - whether the first run that was kept is still early
+ * roce_reorder_has_gap() - whether the first kept run is still early
  * @reorder: of a half of a QP that is owned by the caller
- * @psn: that is expected now
+ * @psn: the expected PSN
  */
 bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
 {
@@ -530,12 +529,12 @@ bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
 }
 
 /**
- * roce_reorder_ranges() - which PSNs were kept
+ * roce_reorder_ranges() - get the ranges of kept PSNs
  * @reorder: of a half of a QP that is owned by the caller; roce_reorder_has_gap()
- * @psn: that is expected now
- * @ranges: room for ROCE_SACK_RANGES; the first ones are written, as offsets from @psn
+ * @psn: the expected PSN
+ * @ranges: room for ROCE_SACK_RANGES; set to the first ranges, as offsets from @psn
  *
- * Return: how many.
+ * Return: number of ranges.
  */
 u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
 			struct roce_sack_range *ranges)
@@ -557,7 +556,7 @@ u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
 	return count;
 }
 
-/* The last run that came at @time or before it, or NULL */
+/* The last run that came at or before @time, or NULL */
 static struct sk_buff *last_at_time(const struct roce_reorder *reorder, ktime_t time)
 {
 	struct rb_node *node = reorder->kept.rb_node;
@@ -574,7 +573,7 @@ static struct sk_buff *last_at_time(const struct roce_reorder *reorder, ktime_t 
 	return found;
 }
 
-/* The last run before which all that is missing is lost; NULL if nothing is */
+/* The last run before which all missing packets are lost, or NULL */
 static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wait)
 {
 	ktime_t time = ktime_sub_ns(ktime_get(), wait);
@@ -589,15 +588,16 @@ static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wa
 }
 
 /**
- * roce_reorder_lost_end() - how far what is missing is taken for lost now
+ * roce_reorder_lost_end() - find the end of the lost packets
  * @reorder: of a half of @qp that is owned by the caller; roce_reorder_has_gap()
  * @qp: the QP
- * @psn: that is expected now
+ * @psn: the expected PSN
  *
- * As roce_reorder_is_lost(), but of all gaps. Whoever asks has what is lost sent again.
- * Lets the engine look again when there are later gaps.
+ * Like roce_reorder_is_lost(), but for all gaps. The caller has the lost packets sent
+ * again. Starts the timer if there are later gaps.
  *
- * Return: a PSN that has come, or @psn. What is missing before it is lost.
+ * Return: the PSN of a kept packet, before which all missing packets are lost, or
+ * @psn if none is lost.
  */
 u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 {
@@ -613,7 +613,7 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 	}
 	if (lost_end == psn)
 		return psn;
-	/* What fills these gaps was not late. */
+	/* Packets that fill these gaps are retransmissions, not late packets. */
 	if (!reorder->recovering ||
 	    roce_psn_diff(lost_end, reorder->recovery_end) > 0) {
 		reorder->recovery_end = lost_end;
@@ -624,10 +624,10 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 }
 
 /**
- * roce_reorder_came_twice() - a packet came that had come before
+ * roce_reorder_came_twice() - a duplicate was received
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
- * @psn: of the packet
+ * @psn: PSN of the duplicate
  */
 void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
 			     u32 psn)
@@ -638,7 +638,7 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
 		return;
 	reorder->lost_psn_valid = false;
 	late = ktime_get_ns() - reorder->lost_since;
-	/* A copy for another reason: a timeout, a lost acknowledgment */
+	/* Sent again for another reason: a timeout, or a lost acknowledgment */
 	if (late > longest_wait(qp))
 		return;
 	roce_count(qp, reorder_not_lost);
@@ -646,13 +646,13 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
 }
 
 /**
- * roce_reorder_drop() - drop what was kept
+ * roce_reorder_drop() - drop all kept packets
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
  *
- * BH disabled. Nothing is kept again before all of it is freed.
+ * BH disabled. No packet is kept before all of these are freed.
  *
- * Return: as roce_reorder_free_some(), which it calls.
+ * Return: see roce_reorder_free_some(), which it calls.
  */
 bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
 {
@@ -669,13 +669,13 @@ bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
 }
 
 /**
- * roce_reorder_free_some() - free some of what was dropped
+ * roce_reorder_free_some() - free some of the dropped packets
  * @reorder: of a half of @qp that is owned by the caller
  * @qp: the QP
  *
- * BH disabled. What it does is charged to the engines of this CPU.
+ * BH disabled. The work is charged to the engines of this CPU.
  *
- * Return: true if there is more.
+ * Return: true if there are more.
  */
 bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp)
 {
@@ -701,7 +701,7 @@ static enum hrtimer_restart look_again(struct hrtimer *timer)
 }
 
 /**
- * roce_reorder_init() - set up what lives as long as the QP
+ * roce_reorder_init() - initialize the state of a new QP
  * @reorder: to be filled in
  * @engine: of its half
  */
@@ -715,7 +715,7 @@ void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine)
 }
 
 /**
- * roce_reorder_stop() - forget all of it
+ * roce_reorder_stop() - stop the timer, and free all kept packets
  * @reorder: of a half of @qp
  * @qp: in a state in which nothing is received
  *

@@ -11,46 +11,46 @@ struct roce_packet;
 struct roce_qp;
 struct roce_sack_range;
 
-/* What becomes of the packets behind a lost one, see &struct roce_device.loss_recovery */
+/* Treatment of packets after a lost one, see &struct roce_device.loss_recovery */
 enum roce_loss_recovery {
 	ROCE_GO_BACK_N,
 	ROCE_TOLERATE,
 	ROCE_SELECTIVE,
 };
 
-/* Limits and start of &struct roce_device.reordering_us, microseconds */
+/* Maximum and default of &struct roce_device.reordering_us, microseconds */
 #define ROCE_REORDERING_MAX_US	1000000
 #define ROCE_REORDERING_US	50000
 
 /*
- * What may come early, ahead of a packet that is missing. Each half of a QP keeps as many
- * packets, and takes the peer for one that does: it sends no more.
+ * Limits of early packets, ahead of a missing one. Each half of a QP keeps so many, and
+ * expects its peer to do the same: it sends no more.
  */
 #define ROCE_EARLY_PACKETS	8192u
 #define ROCE_EARLY_BYTES	SZ_16M
 
 /**
  * struct roce_reorder - packets that came before others which were sent earlier
- * @engine: owns all of this; @timer lets it look again
+ * @engine: owns all of this; @timer runs it
  * @kept: runs of packets, by the PSN of their first one
- * @runs: how many
- * @dropped: runs that are to be freed
- * @bytes: of memory that @kept and @dropped take
- * @gap_psn: the first PSN that is missing, while @gap_since is not 0
- * @gap_end: of the first packet behind it
- * @gap_since: when that was noticed, nanoseconds
- * @lost_at: when it was taken for lost, 0 if it was not
- * @recovering: something was taken for lost, and @recovery_end is not expected yet
- * @recovery_end: one past what had come by then
- * @round_trip: from taking something for lost until it came, nanoseconds
- * @lost_psn: the latest that was, and may turn out to have been late only
- * @lost_since: when it was noticed that it was missing
- * @lost_psn_valid: whether there is one
- * @reorders: the network has been seen to reorder, not so long ago
- * @losses_left: losses without reordering until that is forgotten
- * @wait: how long a packet may be late, nanoseconds
- * @ack_requested: a packet that came early asks for an acknowledgment
- * @look_at: when something behind the gap may be lost, too, nanoseconds; or 0
+ * @runs: number of runs in @kept
+ * @dropped: runs that will be freed
+ * @bytes: memory of @kept and @dropped
+ * @gap_psn: the first missing PSN, while @gap_since is not 0
+ * @gap_end: PSN of the first packet after the gap
+ * @gap_since: time when the gap was noticed, nanoseconds
+ * @lost_at: time when @gap_psn was taken for lost, or 0
+ * @recovering: a packet was taken for lost, and @recovery_end is not expected yet
+ * @recovery_end: one past the last PSN that had come by then
+ * @round_trip: nanoseconds from taking a packet for lost until it came
+ * @lost_psn: the latest PSN that was taken for lost; it may have been only late
+ * @lost_since: time when its gap was noticed
+ * @lost_psn_valid: there is a @lost_psn
+ * @reorders: the network has been seen to reorder recently
+ * @losses_left: losses without reordering until @reorders is reset
+ * @wait: longest time that a packet may be late, nanoseconds
+ * @ack_requested: an early packet asks for an acknowledgment
+ * @look_at: time when later gaps may be lost, too, nanoseconds; or 0
  * @timer: ends the wait
  */
 struct roce_reorder {
@@ -77,14 +77,14 @@ struct roce_reorder {
 	struct hrtimer timer;
 };
 
-/** roce_reorder_is_idle() - nothing was kept or is to be freed, and nothing is missing */
+/** roce_reorder_is_idle() - whether nothing is kept, dropped or missing */
 static inline bool roce_reorder_is_idle(const struct roce_reorder *reorder)
 {
 	return !reorder->gap_since && !reorder->runs &&
 	       RB_EMPTY_ROOT(&reorder->dropped);
 }
 
-/** roce_reorder_look_is_due() - roce_reorder_lost_end() may say more now */
+/** roce_reorder_look_is_due() - whether roce_reorder_lost_end() may find more losses */
 static inline bool roce_reorder_look_is_due(const struct roce_reorder *reorder)
 {
 	return reorder->look_at && ktime_get_ns() >= reorder->look_at;

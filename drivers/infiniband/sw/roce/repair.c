@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What is sent again alone, while the cursor stays where it is:
+ * Retransmissions that leave the cursor where it is:
  *
- * - requests for responses that are lost, whoever the peer is: a request for a part of
- *   a READ is legal;
- * - requests that are lost, if the peer says so by a selective acknowledgment;
- * - the last packet, as a probe: its acknowledgment tells what is lost before it.
+ * - requests for lost responses, with any peer: a request for a part of a READ is
+ *   legal;
+ * - lost requests, if the peer reports them by a selective acknowledgment;
+ * - the last packet, as a probe: its acknowledgment reports the losses before it.
  *
  * It is part of the requester's engine and works on its state.
  */
@@ -28,19 +28,19 @@
 #include "train.h"
 #include "xmit.h"
 
-/* Of packets that are sent again, every so many are acknowledged, a power of two. */
+/* One of so many retransmitted packets asks for an acknowledgment; a power of two. */
 #define ACK_INTERVAL		32
 
-/* A part of one request that is sent by one request packet, or by several alike */
+/* A part of a request that one request packet covers, or several that are alike */
 struct missing {
 	const struct roce_request *request;
 	u32 psn;
 	u32 packets;
 };
 
-/* --- Responses that are asked for again --- */
+/* --- Lost responses --- */
 
-/* Of the requests that take PSNs from @begin to @end; false if none has responses. */
+/* Find missing responses from @begin to @end; false if there are none. */
 static bool find_missing_between(struct roce_requester *requester, u32 begin, u32 end,
 				 struct missing *missing)
 {
@@ -70,8 +70,8 @@ static bool find_missing_between(struct roce_requester *requester, u32 begin, u3
 }
 
 /*
- * The next ones from repair_psn on that lie before something that has come early; false
- * if there are none.
+ * Find the next missing responses from repair_psn on, before a response that came early;
+ * false if there are none.
  */
 static bool find_missing(struct roce_requester *requester, struct missing *missing)
 {
@@ -87,7 +87,7 @@ static bool find_missing(struct roce_requester *requester, struct missing *missi
 	return false;
 }
 
-/* Not more than a responder of ours can remember */
+/* Ask again for at most as many parts as a responder of this driver remembers. */
 static int ask_again(struct roce_qp *qp, struct roce_train *train)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -110,7 +110,7 @@ static int ask_again(struct roce_qp *qp, struct roce_train *train)
 	return 0;
 }
 
-/* --- Requests that are lost --- */
+/* --- Lost requests --- */
 
 static const struct roce_request *find_request(const struct roce_requester *requester,
 					       u32 psn)
@@ -124,7 +124,7 @@ static const struct roce_request *find_request(const struct roce_requester *requ
 	return request;
 }
 
-/* A request packet of the READ begins at @psn. */
+/* Whether a request packet of the READ has the PSN @psn */
 static bool is_asked_from(struct roce_requester *requester,
 			  const struct roce_request *request, u32 psn)
 {
@@ -139,8 +139,8 @@ static bool is_asked_from(struct roce_requester *requester,
 }
 
 /*
- * The next request packet that is lost, and how many follow it in the same gap and the
- * same request; false if there is none. What is behind the cursor is sent by that.
+ * Find the next lost request packet, and count those that follow in the same gap and the
+ * same request; false if there is none. The cursor sends the packets after it.
  */
 static bool find_lost(struct roce_requester *requester, struct missing *missing)
 {
@@ -169,15 +169,15 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 			};
 			return true;
 		}
-		/* The request for this response has come. */
+		/* The request packet of this response has arrived. */
 		roce_scoreboard_resent(board, begin, behind, requester->limit_psn);
 	}
 	return false;
 }
 
 /*
- * Describe what is lost, and return how many packets alike can be sent. The last one
- * of a gap asks for an acknowledgment, and so do some before it.
+ * Describe a lost packet, and return the number of similar packets to send. The last
+ * one of a gap asks for an acknowledgment, and so do some before it.
  */
 static u32 describe_lost(struct roce_qp *qp, const struct missing *missing,
 			 const struct roce_train *train, struct roce_packet *packet)
@@ -199,7 +199,7 @@ static u32 describe_lost(struct roce_qp *qp, const struct missing *missing,
 	return min(count, roce_train_capacity(train, roce_packet_size(packet)));
 }
 
-/* A burst of what is sent again is half a window at most, as after going back. */
+/* Like going back, retransmissions fill half the window at most. */
 static bool has_room_to_repair(const struct roce_requester *requester)
 {
 	return roce_scoreboard_under_way(requester->board) <= requester->window / 2;
@@ -244,9 +244,9 @@ static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
 	return 0;
 }
 
-/* --- The probe --- */
+/* --- Probes --- */
 
-/* The last packet that was sent; of a READ, the request for its last response alone */
+/* Send the last packet again; for a READ, the request for its last response alone. */
 static int probe(struct roce_qp *qp, struct roce_train *train)
 {
 	u32 psn = roce_psn_add(qp->requester.limit_psn, -1);
@@ -272,7 +272,7 @@ static bool lost_is_due(struct roce_requester *requester)
 }
 
 /**
- * roce_repair_is_due() - whether something is to be sent again alone
+ * roce_repair_is_due() - whether packets must be sent again without moving the cursor
  * @requester: owned by the caller
  */
 bool roce_repair_is_due(struct roce_requester *requester)
@@ -285,7 +285,7 @@ bool roce_repair_is_due(struct roce_requester *requester)
 	       requester->probing;
 }
 
-/* A train of it. False if it has to wait; @sent: how many packets have left */
+/* Send one train. False if it must wait; @sent is the number of packets sent. */
 static bool send_again(struct roce_qp *qp, bool data,
 		       int (*build)(struct roce_qp *qp, struct roce_train *train),
 		       u32 *sent, int *err)
@@ -316,7 +316,7 @@ static bool send_again(struct roce_qp *qp, bool data,
 	return true;
 }
 
-/* One train of them; what is missing behind them is asked for when these have come. */
+/* Send one train; later gaps follow when these responses have come. */
 static bool send_questions(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -331,7 +331,7 @@ static bool send_questions(struct roce_qp *qp)
 	return !requester->repairing;
 }
 
-/* To send the oldest one again is a retry, but for a peer that was silent. */
+/* Sending the oldest packet again is a retry, except as a probe of a silent peer. */
 static bool is_retry(const struct roce_requester *requester, u32 psn)
 {
 	return psn == requester->board->expected && !requester->repeat_probes;
@@ -363,7 +363,7 @@ static bool send_lost(struct roce_qp *qp)
 		requester->retries--;
 		roce_retransmit_expect_progress(qp);
 	}
-	/* The memory has gone: the cursor comes by, and the request fails in its turn. */
+	/* No access to the memory any more: the request fails when the cursor gets there. */
 	if (err == -EACCES)
 		roce_retransmit_go_back(qp);
 	return went;
@@ -382,7 +382,7 @@ static bool send_probe(struct roce_qp *qp)
 }
 
 /**
- * roce_repair_send() - send one train of what is to be sent again alone
+ * roce_repair_send() - send one train of retransmissions
  * @qp: its requester is owned by the caller; roce_repair_is_due()
  *
  * BH disabled, RCU read side.
@@ -398,7 +398,7 @@ bool roce_repair_send(struct roce_qp *qp)
 	return send_probe(qp);
 }
 
-/* --- What a selective acknowledgment says --- */
+/* --- Received selective acknowledgments --- */
 
 static struct roce_scoreboard *get_board(struct roce_requester *requester)
 {
@@ -407,7 +407,7 @@ static struct roce_scoreboard *get_board(struct roce_requester *requester)
 	return requester->board;
 }
 
-/* Congestion control is told once of what was in flight together. */
+/* Report a loss to congestion control, once for all packets in flight together. */
 static void tell_of_loss(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -426,7 +426,7 @@ static void tell_of_loss(struct roce_qp *qp)
 	roce_flow_lost(qp, ROCE_CC_NAK);
 }
 
-/* A round trip ends with the packet that was timed, whatever is missing before it. */
+/* A selective acknowledgment of the timed packet ends the round trip, too. */
 static void look_at_timed(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -442,13 +442,14 @@ static void look_at_timed(struct roce_qp *qp)
 }
 
 /**
- * roce_repair_learn() - take note of a selective acknowledgment
+ * roce_repair_learn() - handle a selective acknowledgment
  * @qp: its requester is owned by the caller
  * @packet: the acknowledgment
- * @ranges: its payload; roce_sack_check()
- * @count: how many
+ * @ranges: its payload, checked by roce_sack_check()
+ * @count: number of ranges
  *
- * What is lost is sent when the engine sends next. Without memory it takes a timeout.
+ * The engine sends lost packets again when it sends next. Without memory for the
+ * scoreboard, the timeout does.
  */
 void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
 		       const struct roce_sack_range *ranges, u32 count)

@@ -2,10 +2,10 @@
 /*
  * Retransmission: go-back-N (IBA volume 1, 9.7.6.1 and 9.9.2).
  *
- * A NAK or a timeout moves the requester's cursor back to the oldest packet that
- * is not acknowledged, and everything from there on is sent again: a responder may
- * have dropped what came behind a gap. Until something new is acknowledged, further
- * signs of the same gap are ignored. Lost responses are asked for again alone.
+ * A NAK or a timeout moves the requester's cursor back to the oldest unacknowledged
+ * packet, and everything from there on is sent again: a responder may have dropped
+ * the packets after a gap. Further signs of the same gap are ignored until there is
+ * progress. Lost responses are asked for again alone.
  *
  * It is part of the requester's engine and works on its state.
  */
@@ -24,26 +24,26 @@
 #include "trace.h"
 
 /*
- * Packets in flight. Some of them wait in a receiver's per-CPU backlog, which
- * drops silently from 1000 sk_buffs on. A loss halves the window, since each
- * packet behind a loss is sent in vain, and many QPs that send more than gets
- * through within their timeouts would send the same for ever. Every window that
- * arrives makes a narrow one wider by a step.
+ * The window: the number of packets in flight. Some of them wait in a receiver's per-CPU
+ * backlog, which silently drops sk_buffs above 1000. Every packet after a loss is sent
+ * in vain, and many QPs that send more than arrives within their timeouts would send
+ * the same packets forever. So a loss halves the window. Every window that arrives
+ * widens a narrow one by a step.
  *
- * A peer that is far away takes more to be kept busy: twice what it acknowledges in the
- * shortest round trip. Whatever is more only lengthens the queues on the way, and with
- * them the round trip. With selective acknowledgments a narrow window follows that, too,
- * and doubles in a round trip as long as there is no queue. Who goes back after each loss
- * had better have little under way.
+ * A distant peer needs a larger window: twice what it acknowledges in the shortest round
+ * trip. More would only lengthen the queues on the path, and with them the round trip.
+ * With selective acknowledgments a narrow window follows that, too, and doubles in a
+ * round trip as long as there is no queue. Go-back-N should have few packets in flight,
+ * because it sends all of them again after a loss.
  */
 #define MIN_WINDOW		16u
 #define WINDOW_STEP		4
 #define MAX_WINDOW_BYTES	SZ_8M
 
-/* Routes change, and with them the shortest round trip. */
+/* Routes change, and the shortest round trip with them. */
 #define MIN_RTT_LIFETIME	(60 * HZ)
 
-/* 9.7.6.1.3: a timeout may take up to four times what the attribute says. */
+/* 9.7.6.1.3: a timeout may last up to four times the value of the attribute. */
 #define MAX_BACKOFF		2
 
 static bool awaits_response(const struct roce_requester *requester)
@@ -51,7 +51,7 @@ static bool awaits_response(const struct roce_requester *requester)
 	return requester->unacked_psn != requester->limit_psn;
 }
 
-/* Longer with every retry: the answer may be late for a queue, not lost. */
+/* Longer with every retry: the answer may be late because of a queue, not lost. */
 static unsigned long ack_timeout(const struct roce_qp *qp)
 {
 	int backoff = clamp(qp->attr.retry_cnt - qp->requester.retries,
@@ -62,7 +62,7 @@ static unsigned long ack_timeout(const struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_expect_progress() - an answer is late from one timeout on
+ * roce_retransmit_expect_progress() - restart the local ACK timeout
  * @qp: its requester is owned by the caller
  */
 void roce_retransmit_expect_progress(struct roce_qp *qp)
@@ -71,7 +71,7 @@ void roce_retransmit_expect_progress(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_renew() - all retries again, and a whole timeout
+ * roce_retransmit_renew() - reset the retries, and restart the timeout
  * @qp: its requester is owned by the caller; attr is set
  */
 void roce_retransmit_renew(struct roce_qp *qp)
@@ -82,11 +82,11 @@ void roce_retransmit_renew(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_forget_losses() - forget what selective acknowledgments have said
+ * roce_retransmit_forget_losses() - clear the scoreboard
  * @qp: its requester is owned by the caller
  *
- * The peer may drop what it has kept: after an RNR NAK it does, and nobody knows of a
- * peer that does not answer.
+ * The peer may have dropped its kept packets: it does so after an RNR NAK, and nothing
+ * is known of a peer that does not answer.
  */
 void roce_retransmit_forget_losses(struct roce_qp *qp)
 {
@@ -115,7 +115,7 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->repairing = false;
 	roce_retransmit_forget_losses(qp);
 	requester->back_psn = requester->limit_psn;
-	/* It could not be told which of two copies was acknowledged. */
+	/* An acknowledgment would be ambiguous between the two copies. */
 	requester->timed_at = 0;
 	roce_retransmit_expect_progress(qp);
 }
@@ -123,9 +123,9 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 /**
  * roce_retransmit_retry() - go back, and count it against the retry limit
  * @qp: its requester is owned by the caller, with a request outstanding
- * @why: the counter of what has happened
+ * @why: counter of the reason
  *
- * The oldest request fails when no retry is left (IBA volume 1, 9.9.2.4.1).
+ * The oldest request fails if no retry is left (IBA volume 1, 9.9.2.4.1).
  */
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 {
@@ -146,12 +146,12 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 }
 
 /**
- * roce_retransmit_ask_again() - ask once more for responses that are lost, alone
- * @qp: its requester is owned by the caller, and has kept responses behind them
- * @psn: of the first one
+ * roce_retransmit_ask_again() - ask again for lost responses, without going back
+ * @qp: its requester is owned by the caller, and has kept later responses
+ * @psn: PSN of the first lost response
  *
- * A responder knows a duplicate request by its lying within one that it has executed,
- * so this is legal towards all of them (IBA volume 1, 9.4.4 and 9.4.5).
+ * For a responder, a duplicate request is one that lies within a request that it has
+ * executed, so all responders accept this (IBA volume 1, 9.4.4 and 9.4.5).
  */
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 {
@@ -181,17 +181,17 @@ static void smooth(struct roce_requester *requester, u64 rtt)
 }
 
 /**
- * roce_retransmit_measured() - a round trip is over
+ * roce_retransmit_measured() - take a sample of the round trip time
  * @qp: its requester is owned by the caller
- * @rtt: how long it took, nanoseconds, not 0
- * @packets: that were acknowledged meanwhile
+ * @rtt: the round trip time, nanoseconds, not 0
+ * @packets: number of packets that were acknowledged meanwhile
  */
 void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets)
 {
 	struct roce_requester *requester = &qp->requester;
 
 	smooth(requester, rtt);
-	/* A near window leaves no queues that would lengthen the next ones. */
+	/* A small window drains the queues, so that the next samples are short. */
 	if (time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME)) {
 		requester->window = min(requester->window, ROCE_NEAR_WINDOW);
 		requester->min_rtt = 0;
@@ -204,7 +204,7 @@ void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets)
 }
 
 /**
- * roce_retransmit_end_round_trip() - the packet that was timed is acknowledged
+ * roce_retransmit_end_round_trip() - the timed packet is acknowledged
  * @qp: its requester is owned by the caller; a round trip is measured
  * @end_psn: one past the last PSN that was acknowledged with it
  */
@@ -213,7 +213,7 @@ void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
 	struct roce_requester *requester = &qp->requester;
 	u64 now = ktime_get_ns();
 
-	/* A clock that ticks seldom shows the same time at both ends. */
+	/* A coarse clock may show the same time at both ends. */
 	if (now >= requester->timed_at) {
 		u64 rtt = max(now - requester->timed_at, 1ull);
 
@@ -227,7 +227,7 @@ void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
 	requester->round_trip_ended = now;
 }
 
-/* What selective acknowledgments have said of what is acknowledged now is over. */
+/* Remove acknowledged packets from the scoreboard. */
 static void acknowledge_losses(struct roce_requester *requester)
 {
 	u32 psn = requester->unacked_psn;
@@ -243,7 +243,7 @@ static void acknowledge_losses(struct roce_requester *requester)
 }
 
 /**
- * roce_retransmit_progressed() - the responder acknowledged something new
+ * roce_retransmit_progressed() - the responder has acknowledged new packets
  * @qp: its requester is owned by the caller; unacked_psn has moved
  */
 void roce_retransmit_progressed(struct roce_qp *qp)
@@ -284,11 +284,11 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_arm_timer() - come back when the answer is late
+ * roce_retransmit_arm_timer() - start the timer of the local ACK timeout
  * @qp: its requester is owned by the caller
  *
- * Lazily: a timer that is pending fires early, and is then set anew. Only what
- * a longer timeout has left behind is brought forward.
+ * Lazy: a pending timer may fire early, and is then set again. A timer is moved only
+ * if it would fire too late, after a longer timeout.
  */
 void roce_retransmit_arm_timer(struct roce_qp *qp)
 {
@@ -307,7 +307,7 @@ static void ack_timer_fired(struct timer_list *timer)
 }
 
 /**
- * roce_retransmit_init() - set up what lives as long as the QP
+ * roce_retransmit_init() - initialize the timer of a new QP
  * @qp: new
  */
 void roce_retransmit_init(struct roce_qp *qp)
@@ -316,7 +316,7 @@ void roce_retransmit_init(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_start() - all retries, and the window for a near peer
+ * roce_retransmit_start() - reset retries and window
  * @qp: both engines are owned by the caller; attr is set
  */
 void roce_retransmit_start(struct roce_qp *qp)
@@ -336,7 +336,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_stop() - stop the timer, and forget losses
+ * roce_retransmit_stop() - stop the timer, and free the scoreboard
  * @qp: in a state in which nothing starts it
  *
  * Process context.

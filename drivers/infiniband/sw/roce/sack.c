@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Selective acknowledgments: who sends them to whom, and what they look like. Where a
- * peer of ours gets a NAK for a sequence error, it gets one of these: it says which
- * packets behind the gap have come, and how much of what is missing is lost.
+ * Selective acknowledgments: their negotiation and format. A responder sends one
+ * instead of a NAK for a sequence error, if the peer runs this driver, too. It
+ * contains the packets after the gap that have come, and up to which PSN missing
+ * packets are lost.
  *
- * No other implementation sees one. The two halves at either end of a direction agree
- * first, by bits beside AckReq that are reserved (IBA volume 1, 9.2): whoever does
- * not know them sends zeros, and does not look at them. The ICRC covers them.
+ * No other implementation receives one. The two halves at the ends of a direction
+ * agree first, by reserved bits next to AckReq (IBA volume 1, 9.2): other
+ * implementations send zeros and ignore these bits. The ICRC covers them.
  *
  *	requester  --- AckReq, OFFER --->    responder
  *	           <-- AETH, ACCEPT ----
  *	           --- AckReq, CONFIRM ->    may send selective acknowledgments now
  *
- * A peer that sends back what it gets, or something constant, does not get there. Only
- * packets with AckReq, and with an AETH, have these bits: the middle of a train costs
- * nothing. Documentation/reliability.md describes all of it.
+ * A peer that echoes the bits, or sends constant ones, does not get through this
+ * handshake. Only packets with AckReq or an AETH have these bits, so packets in the
+ * middle of a train cost nothing. Documentation/reliability.md has the details.
  */
 #include "device.h"
 #include "packet.h"
@@ -31,7 +32,7 @@ static bool is_wanted(const struct roce_qp *qp)
 	       READ_ONCE(qp->dev->reordering_us);
 }
 
-/** roce_sack_of_request() - the bits of a request with AckReq */
+/** roce_sack_of_request() - the SACK bits of a request with AckReq */
 u8 roce_sack_of_request(const struct roce_qp *qp)
 {
 	if (!is_wanted(qp))
@@ -40,7 +41,7 @@ u8 roce_sack_of_request(const struct roce_qp *qp)
 					     ROCE_BTH_SACK_OFFER;
 }
 
-/** roce_sack_of_response() - the bits of a response with an AETH */
+/** roce_sack_of_response() - the SACK bits of a response with an AETH */
 u8 roce_sack_of_response(const struct roce_qp *qp)
 {
 	return qp->responder.sack_state != ROCE_SACK_UNKNOWN && is_wanted(qp) ?
@@ -48,9 +49,9 @@ u8 roce_sack_of_response(const struct roce_qp *qp)
 }
 
 /**
- * roce_sack_request_came() - take note of what a request offers
+ * roce_sack_request_came() - handle the SACK bits of a request
  * @qp: of type RC; its responder is owned by the caller
- * @packet: of the peer, with AckReq
+ * @packet: from the peer, with AckReq
  */
 void roce_sack_request_came(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -72,9 +73,9 @@ void roce_sack_request_came(struct roce_qp *qp, const struct roce_packet *packet
 }
 
 /**
- * roce_sack_response_came() - take note of whether the offer is accepted
+ * roce_sack_response_came() - handle the SACK bits of a response
  * @qp: of type RC; its requester is owned by the caller
- * @packet: of the peer, for something in flight, with an AETH
+ * @packet: from the peer, for a packet in flight, with an AETH
  */
 void roce_sack_response_came(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -92,7 +93,7 @@ bool roce_sack_is_confirmed(const struct roce_qp *qp)
 }
 
 /**
- * roce_sack_describe() - describe a selective acknowledgment of what is kept now
+ * roce_sack_describe() - describe a selective acknowledgment of the kept packets
  * @qp: its responder is owned by the caller; roce_sack_is_confirmed() and
  *	roce_reorder_has_gap()
  * @packet: to be filled in
@@ -113,21 +114,21 @@ void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
 		.qpn = qp->attr.dest_qp_num,
 		.psn = psn,
 		.payload = count * sizeof(*ranges),
-		/* Behind the ranges there may be others, for which there is no room. */
+		/* There may be more ranges than fit, so limit this to the last one. */
 		.lost = min(lost, known),
 	};
 }
 
 /**
- * roce_sack_check() - copy a selective acknowledgment, and check it
+ * roce_sack_check() - copy and check a selective acknowledgment
  * @packet: received
- * @in_flight: packets from that of its PSN on that were sent
+ * @in_flight: number of packets that were sent from its PSN on
  * @ranges: set to its payload; room for ROCE_SACK_RANGES
  *
- * The ranges are apart from each other, in the order of their PSNs, and in flight;
- * something is missing before each of them.
+ * The ranges must be separate, in the order of their PSNs, and in flight, with a gap
+ * before each of them.
  *
- * Return: how many there are, or -EINVAL.
+ * Return: number of ranges, or -EINVAL.
  */
 int roce_sack_check(const struct roce_packet *packet, u32 in_flight,
 		    struct roce_sack_range *ranges)

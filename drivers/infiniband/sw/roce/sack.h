@@ -9,7 +9,7 @@
 struct roce_packet;
 struct roce_qp;
 
-/* What a responder knows of the requester at the other end */
+/* State of the handshake, at the responder */
 enum roce_sack_state {
 	ROCE_SACK_UNKNOWN,
 	ROCE_SACK_OFFERED,

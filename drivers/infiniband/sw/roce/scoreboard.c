@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The scoreboard of a requester: which packets in flight the responder misses, as its
- * selective acknowledgments say.
+ * The scoreboard of a requester: the packets in flight that the responder is missing,
+ * according to its selective acknowledgments.
  *
  *	  expected           lost_end                 high        limit_psn
  *	     |   gap 0  |#####|gap 1|#####|  gap 2  |####|  unknown  |
  *	           ^ resent
  *
- * The hash signs have arrived. A gap before lost_end is sent again, from its begin
- * on. Each gap remembers which new packets were sent after that (mark): when one of
- * these counts as later than what is lost, then what was sent again is lost, too.
+ * Packets at hash signs have arrived. A gap before lost_end is sent again, from its
+ * beginning on. Each gap remembers the first new packet that is sent after that
+ * (mark): when this packet lies before lost_end, the retransmission is lost, too.
  *
- * It is a hint. A responder may drop what it has kept, and then expects something that
- * is known to have arrived: all is forgotten then.
+ * The scoreboard is a hint. A responder may drop kept packets, and then expects a
+ * packet that has arrived already: this clears the scoreboard.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -42,7 +42,7 @@ static void remove_gap(struct roce_scoreboard *board, u32 n)
 		(board->gaps - n) * sizeof(board->gap[0]));
 }
 
-/* What is left of a gap begins at @begin. */
+/* A gap shrinks from its beginning. */
 static void set_begin(struct roce_gap *gap, u32 begin)
 {
 	gap->begin = begin;
@@ -55,7 +55,7 @@ static void set_end(struct roce_gap *gap, u32 end)
 	gap->resent = earlier(gap->resent, end);
 }
 
-/* False if there is no room. */
+/* Returns false if there is no room for another gap. */
 static bool split_gap(struct roce_scoreboard *board, u32 n, u32 begin, u32 end)
 {
 	if (board->gaps == ROCE_MAX_GAPS)
@@ -69,9 +69,9 @@ static bool split_gap(struct roce_scoreboard *board, u32 n, u32 begin, u32 end)
 }
 
 /**
- * roce_scoreboard_acknowledge() - all before a PSN has arrived
+ * roce_scoreboard_acknowledge() - all packets before a PSN have arrived
  * @board: owned by the caller
- * @psn: that PSN
+ * @psn: the PSN
  */
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn)
 {
@@ -85,14 +85,14 @@ void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn)
 }
 
 /**
- * roce_scoreboard_expect() - all before a PSN has arrived, and that one has not
+ * roce_scoreboard_expect() - all packets before a PSN have arrived, that one has not
  * @board: owned by the caller
- * @psn: the one that the responder expects
+ * @psn: the expected PSN of the responder
  *
- * A responder that expects what is known to have arrived has dropped what it had kept:
- * then all is forgotten.
+ * If @psn is known to have arrived, the responder has dropped its kept packets: this
+ * clears the scoreboard.
  *
- * Return: false if this is older than what is known.
+ * Return: false if @psn is outdated.
  */
 bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
 {
@@ -108,7 +108,7 @@ bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
 	return true;
 }
 
-/* In the gaps that are known */
+/* Remove PSNs from the known gaps; returns true if some were in one. */
 static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 {
 	bool news = false;
@@ -140,14 +140,14 @@ static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 }
 
 /**
- * roce_scoreboard_arrived() - PSNs behind the expected one have arrived
+ * roce_scoreboard_arrived() - packets after the expected one have arrived
  * @board: owned by the caller
- * @begin: the first of them, behind the expected one
- * @end: one past the last of them
- * @back: all that is missing before this PSN was sent again when it was not known yet,
- *	as the cursor went back from there
+ * @begin: PSN of the first of them, after the expected one
+ * @end: one past the last PSN
+ * @back: the cursor went back from this PSN: all earlier packets that are missing have
+ *	been sent again already
  *
- * Return: true if that was not known.
+ * Return: true if this was news.
  */
 bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 			     u32 back)
@@ -171,11 +171,11 @@ bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 }
 
 /**
- * roce_scoreboard_lose() - what is missing before a PSN is lost
+ * roce_scoreboard_lose() - missing packets before a PSN are lost
  * @board: owned by the caller
- * @lost_end: that PSN, which has arrived
+ * @lost_end: the PSN, which has arrived
  *
- * That includes what was sent again before the packet of that PSN was sent.
+ * This includes retransmissions that were sent before the packet of @lost_end.
  */
 void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end)
 {
@@ -191,7 +191,7 @@ void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end)
 }
 
 /**
- * roce_scoreboard_lose_again() - all that was sent again is lost
+ * roce_scoreboard_lose_again() - all retransmissions are lost
  * @board: owned by the caller
  */
 void roce_scoreboard_lose_again(struct roce_scoreboard *board)
@@ -204,12 +204,12 @@ void roce_scoreboard_lose_again(struct roce_scoreboard *board)
 }
 
 /**
- * roce_scoreboard_next() - what is to be sent again next
+ * roce_scoreboard_next() - find the next packets to send again
  * @board: owned by the caller
- * @begin: set to its first PSN
- * @end: set to one past its last PSN
+ * @begin: set to the first PSN
+ * @end: set to one past the last PSN
  *
- * Return: false if there is nothing.
+ * Return: false if there are none.
  */
 bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *end)
 {
@@ -231,9 +231,9 @@ bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *
 /**
  * roce_scoreboard_resent() - packets were sent again
  * @board: owned by the caller
- * @begin: as roce_scoreboard_next() has said
- * @end: one past the last PSN that needs no more to be sent
- * @mark: the PSN of the first packet that is sent for the first time after them
+ * @begin: set by roce_scoreboard_next()
+ * @end: one past the last PSN that was sent
+ * @mark: PSN of the next new packet
  */
 void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 			    u32 mark)
@@ -254,7 +254,7 @@ void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 /**
  * roce_scoreboard_take_back() - packets were not sent again after all
  * @board: owned by the caller
- * @psn: this one, and those of later PSNs
+ * @psn: PSN of the first of these packets
  */
 void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 {
@@ -267,7 +267,7 @@ void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 	}
 }
 
-/** roce_scoreboard_under_way() - PSNs that were sent again and have not arrived */
+/** roce_scoreboard_under_way() - number of retransmissions that have not arrived */
 u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
 {
 	u32 n, sum = 0;
@@ -277,7 +277,7 @@ u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
 	return sum;
 }
 
-/** roce_scoreboard_lost() - PSNs that are missing, and lost rather than late */
+/** roce_scoreboard_lost() - number of missing packets that are lost */
 u32 roce_scoreboard_lost(const struct roce_scoreboard *board)
 {
 	u32 n, sum = 0;
@@ -288,7 +288,7 @@ u32 roce_scoreboard_lost(const struct roce_scoreboard *board)
 	return sum;
 }
 
-/** roce_scoreboard_early() - PSNs behind the expected one that have arrived; @board or NULL */
+/** roce_scoreboard_early() - number of packets that came early; @board or NULL */
 u32 roce_scoreboard_early(const struct roce_scoreboard *board)
 {
 	u32 n, sum;

@@ -4,15 +4,15 @@
 
 #include <linux/types.h>
 
-/* Gaps that a scoreboard has room for */
+/* Maximum number of gaps of a scoreboard */
 #define ROCE_MAX_GAPS		128
 
 /**
- * struct roce_gap - PSNs that the responder misses, while it has got later ones
- * @begin: the first one
- * @end: one past the last one
- * @resent: one past the last one that was sent again; @begin if none was
- * @mark: limit_psn when that was sent again
+ * struct roce_gap - PSNs that the responder is missing, before others that it has
+ * @begin: the first PSN
+ * @end: one past the last PSN
+ * @resent: one past the last PSN that was sent again; @begin if none was
+ * @mark: limit_psn at that time
  */
 struct roce_gap {
 	u32 begin;
@@ -23,14 +23,14 @@ struct roce_gap {
 
 /**
  * struct roce_scoreboard - what a requester knows of the packets in flight
- * @gaps: how many of @gap; 0 if nothing is known to be missing
- * @expected: all before this PSN has arrived
+ * @gaps: number of gaps in @gap; 0 if none is known
+ * @expected: all packets before this PSN have arrived
  * @high: one past the last PSN that is known to have arrived
- * @lost_end: what is missing before this one is lost, and not late
- * @gap: in the order of their PSNs, not empty and apart from each other
+ * @lost_end: missing packets before this PSN are lost, and not late
+ * @gap: not empty, separate, in the order of their PSNs
  *
- * What lies between the gaps and before @high has arrived. It means nothing while
- * @gaps is 0.
+ * Packets between the gaps, up to @high, have arrived. While @gaps is 0, the other
+ * fields have no meaning.
  */
 struct roce_scoreboard {
 	u32 gaps;

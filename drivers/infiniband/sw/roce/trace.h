@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tracepoints "roce:*", from which the life of a packet can be told. A train is
- * one event, with the PSNs that it spans.
+ * Tracepoints "roce:*", which show the life of a packet. A train is one event, with the
+ * range of its PSNs.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM roce
@@ -77,7 +77,7 @@ DEFINE_EVENT(roce_train, roce_train_received,
 	TP_ARGS(qp, skb, offset, packets, bytes)
 );
 
-/* @reason: the counter; a train without a QP has the QPN that it was sent to. */
+/* @reason: name of the counter. Without a QP, @qpn is the one in the packet. */
 TRACE_EVENT(roce_drop,
 	TP_PROTO(const struct roce_device *dev, u32 qpn, u32 psn, u32 packets,
 		 const char *reason),
@@ -141,7 +141,7 @@ DEFINE_EVENT(roce_nak, roce_nak_received,
 	TP_ARGS(qp, psn, syndrome)
 );
 
-/* @lost: PSNs from @psn on before which what is missing is lost */
+/* @lost: missing packets are lost up to this offset from @psn */
 DECLARE_EVENT_CLASS(roce_sack,
 	TP_PROTO(const struct roce_qp *qp, u32 psn, u32 lost, u32 ranges),
 	TP_ARGS(qp, psn, lost, ranges),
@@ -177,7 +177,7 @@ DEFINE_EVENT(roce_sack, roce_sack_received,
 	TP_ARGS(qp, psn, lost, ranges)
 );
 
-/* The requester goes back to @psn; @reason is the counter. */
+/* The requester goes back to @psn; @reason is the name of the counter. */
 TRACE_EVENT(roce_retry,
 	TP_PROTO(const struct roce_qp *qp, const char *reason),
 	TP_ARGS(qp, reason),
@@ -227,7 +227,7 @@ TRACE_EVENT(roce_cnp_sent,
 		  __entry->destination)
 );
 
-/* @handled: the QP's algorithm was told. */
+/* @handled: the QP's algorithm reacts to CNPs. */
 TRACE_EVENT(roce_cnp_received,
 	TP_PROTO(const struct roce_qp *qp, bool handled),
 	TP_ARGS(qp, handled),
@@ -249,7 +249,7 @@ TRACE_EVENT(roce_cnp_received,
 		  __entry->handled ? "handled" : "ignored")
 );
 
-/* Bits per second; a flow that nothing limits has the rate of the line. */
+/* Bits per second; the line rate for an unlimited flow */
 TRACE_EVENT(roce_rate_change,
 	TP_PROTO(const struct roce_qp *qp, u64 from, u64 to),
 	TP_ARGS(qp, from, to),

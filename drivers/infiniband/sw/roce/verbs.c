@@ -49,15 +49,15 @@ static void roce_get_dev_fw_str(struct ib_device *ibdev, char *string)
 }
 
 /*
- * The driver id and the ABI are those of rdma_rxe, so that the user space
- * provider that every distribution has serves this driver, too.
+ * The driver id and the ABI are those of rdma_rxe, so that its user space provider,
+ * which every distribution has, serves this driver, too.
  */
 const struct ib_device_ops roce_device_ops = {
 	.owner			= THIS_MODULE,
 	.driver_id		= RDMA_DRIVER_RXE,
 	.uverbs_abi_ver		= 2,
 
-	/* above */
+	/* this file */
 	.get_dev_fw_str		= roce_get_dev_fw_str,
 	.get_link_layer		= roce_get_link_layer,
 	.get_port_immutable	= roce_get_port_immutable,
