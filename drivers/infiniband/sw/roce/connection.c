@@ -249,7 +249,6 @@ static void receive_unreliable(struct roce_qp *qp,
  * @packet: taken from @skb
  * @from_peer: it has the addresses of the connection
  *
- *
  * BH disabled, in a section.
  *
  * Return: true if the rest of the run is kept for later, and @skb with it.

@@ -152,8 +152,8 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
 /**
  * roce_execute_check_read() - whether the peer may read
  * @qp: its responder is owned by the caller
- * @packet: a READ
  * @packet: a READ request
+ *
  * In a section.
  *
  * Return: ROCE_DONE if it may, ROCE_INVALID or ROCE_ACCESS_VIOLATION.

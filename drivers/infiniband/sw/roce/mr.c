@@ -201,8 +201,8 @@ static struct ib_mr *new_user_region(struct ib_pd *ibpd,
 
 /**
  * roce_reg_mr() - the reg_user_mr verb
+ * @ibpd: of a user program
  * @start: address of the memory in the calling program
- * @start: address of the memory in the program that calls
  * @length: bytes
  * @iova: address of the first byte in work requests and packets
  * @access: IB_ACCESS_* flags
