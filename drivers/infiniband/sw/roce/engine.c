@@ -9,28 +9,28 @@
 #include "section.h"
 
 /*
- * Bytes that all engines of a CPU receive and send before softirq does something
- * else. Other CPUs learn only then what this one has for them: the stack tells them of
- * packets that were steered to them (RPS) when its receive softirq ends.
+ * Bytes that the engines of a CPU may receive and send before the softirq yields. Only
+ * then are other CPUs notified of packets for them: the stack does so for steered
+ * packets (RPS) at the end of its receive softirq.
  */
 #define CPU_BUDGET	SZ_64K
 
-/* What a step costs besides its bytes */
+/* The cost of a step, in addition to its bytes */
 #define STEP_COST	SZ_1K
 
 /*
- * Memory that may wait in an inbox. The window of a near sender is far below this. What
- * exceeds it is lost, and go-back-N covers the loss.
+ * Memory for packets in an inbox. The window of a near sender is far below this. Packets
+ * beyond it are dropped, and sent again like other lost packets.
  */
 #define ENGINE_INBOX_BYTES	SZ_8M
 
 /**
- * struct roce_lane - engines that run soon on one CPU, one after the other
+ * struct roce_lane - the engines scheduled on one CPU, which run one after the other
  * @lock: guards @engines
- * @engines: in their order
- * @bh: lets them run until the budget is used up, and comes again for the rest
- * @budget: bytes that engines may still receive and send on this CPU; @bh renews it,
- *	and is asked to when it is used up. The CPU's own, with BH disabled
+ * @engines: in the order of scheduling
+ * @bh: runs them until the budget is used up, and is scheduled again for the rest
+ * @budget: bytes that engines may still receive and send on this CPU; renewed by @bh.
+ *	Only used on its CPU, with BH disabled
  */
 struct roce_lane {
 	spinlock_t lock;		/* of engines */
@@ -42,8 +42,8 @@ struct roce_lane {
 static DEFINE_PER_CPU(struct roce_lane, lanes);
 
 /**
- * roce_engine_charge() - say how much was done
- * @bytes: that were received or sent, up to the length of an sk_buff
+ * roce_engine_charge() - charge work to the budget of this CPU
+ * @bytes: received or sent bytes, at most the length of an sk_buff
  *
  * BH disabled, as owner of an engine.
  */
@@ -53,7 +53,7 @@ void roce_engine_charge(u32 bytes)
 }
 
 /**
- * roce_engine_budget_is_used_up() - whether softirq is to do something else
+ * roce_engine_budget_is_used_up() - whether the softirq must yield
  *
  * BH disabled.
  */
@@ -62,7 +62,7 @@ bool roce_engine_budget_is_used_up(void)
 	return __this_cpu_read(lanes.budget) <= 0;
 }
 
-/* Become the owner if nobody is, and nobody has a right to it. */
+/* Become the owner, unless there is one, or others have precedence. */
 static bool take(struct roce_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
@@ -72,7 +72,7 @@ static bool take(struct roce_engine *engine)
 	return true;
 }
 
-/* Become the owner, or make sure that somebody goes round once more. */
+/* Become the owner, or make the present owner run another round. */
 static bool own(struct roce_engine *engine)
 {
 	bool won;
@@ -84,7 +84,7 @@ static bool own(struct roce_engine *engine)
 	return won;
 }
 
-/* Stop being the owner, unless there is more to do. */
+/* Give up ownership, unless there is more to do. */
 static bool disown(struct roce_engine *engine)
 {
 	bool go_on;
@@ -114,7 +114,7 @@ static struct sk_buff *next_received(struct roce_engine *engine)
 	return skb;
 }
 
-/* One step of the owner. False when there is nothing left to do. */
+/* One step of the owner. Returns false if there is nothing left to do. */
 static bool step(struct roce_engine *engine)
 {
 	struct sk_buff *skb = next_received(engine);
@@ -128,7 +128,7 @@ static bool step(struct roce_engine *engine)
 	return engine->ops->advance(engine);
 }
 
-/* Leave the rest to the continuation, and what comes until it runs as well. */
+/* Leave the rest, and packets that arrive until then, to the scheduled run. */
 static void yield_softirq(struct roce_engine *engine)
 {
 	spin_lock_bh(&engine->lock);
@@ -151,7 +151,7 @@ static void run_as_owner(struct roce_engine *engine)
 		while (!must_yield(engine) && step(engine))
 			worked = true;
 		if (must_yield(engine)) {
-			/* Packets must not keep answers and timeouts back. */
+			/* Packets must not delay answers and timeouts. */
 			if (worked)
 				engine->ops->advance(engine);
 			yield_softirq(engine);
@@ -161,8 +161,8 @@ static void run_as_owner(struct roce_engine *engine)
 }
 
 /**
- * roce_engine_run() - let the engine do what there is to do
- * @engine: of a QP that cannot go away: who destroys it waits for the caller
+ * roce_engine_run() - run the engine, or make its present owner do so
+ * @engine: of a QP that cannot be destroyed before the caller returns
  *
  * Softirq context, or process context with BH disabled.
  */
@@ -175,13 +175,13 @@ void roce_engine_run(struct roce_engine *engine)
 }
 
 /**
- * roce_engine_receive() - give the engine a received run of packets
+ * roce_engine_receive() - give a received run of packets to the engine
  * @engine: of a QP that was looked up in this section
  * @skb: consumed, unless false is returned
  *
  * Softirq context.
  *
- * Return: false if too many wait already.
+ * Return: false if the inbox is full.
  */
 bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 {
@@ -203,17 +203,17 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 }
 
 /**
- * roce_engine_schedule() - let the engine run soon, in softirq context
- * @engine: of a QP that cannot go away meanwhile
+ * roce_engine_schedule() - run the engine soon, in softirq context
+ * @engine: of a QP that cannot be destroyed meanwhile
  *
- * Any context, interrupts disabled included.
+ * Any context, even with interrupts disabled.
  */
 void roce_engine_schedule(struct roce_engine *engine)
 {
 	struct roce_lane *lane;
 	unsigned long flags;
 
-	/* It is in a lane already, and will see what the caller has done. */
+	/* Already scheduled: that run will see the caller's changes. */
 	if (test_and_set_bit(ROCE_ENGINE_SCHEDULED, &engine->flags))
 		return;
 	local_irq_save(flags);
@@ -226,7 +226,7 @@ void roce_engine_schedule(struct roce_engine *engine)
 	local_irq_restore(flags);
 }
 
-/* The engine whose turn it is. It may be scheduled again from now on. */
+/* Take the next engine. It can be scheduled again from now on. */
 static struct roce_engine *take_next(struct roce_lane *lane)
 {
 	struct roce_engine *engine;
@@ -238,10 +238,10 @@ static struct roce_engine *take_next(struct roce_lane *lane)
 	if (engine) {
 		list_del_init(&engine->node);
 		atomic_inc(&engine->runs);
-		/* Who does not see the flag sees the run. */
+		/* A CPU that sees the flag cleared also sees the run counted. */
 		smp_mb__before_atomic();
 		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
-		/* What was done before it was scheduled once more is seen by this run. */
+		/* A caller that saw the flag set relies on this run to see its changes. */
 		smp_mb__after_atomic();
 	}
 	spin_unlock_irqrestore(&lane->lock, flags);
@@ -259,7 +259,7 @@ static void run_lane(struct roce_bh *bh)
 		engine->yielded = false;
 		spin_unlock_bh(&engine->lock);
 		roce_engine_run(engine);
-		/* It may go away now: see quiesce(). */
+		/* After this, quiesce() may let the engine be freed. */
 		atomic_dec_return_release(&engine->runs);
 	}
 	if (!list_empty_careful(&lane->engines))
@@ -279,8 +279,8 @@ static void leave_lane(struct roce_engine *engine)
 }
 
 /*
- * Nobody but the engine itself, which has a last look at its inbox perhaps, schedules
- * it any more: let it neither be in a lane nor run there.
+ * Make sure that the engine is neither scheduled nor running. Only the engine itself
+ * may still schedule it, after a last look at its inbox.
  */
 static void quiesce(struct roce_engine *engine)
 {
@@ -288,18 +288,18 @@ static void quiesce(struct roce_engine *engine)
 		return;
 	do {
 		leave_lane(engine);
-		/* It may run on several CPUs, all but one of which find it owned. */
+		/* It may run on several CPUs, but only one of them owns it. */
 		while (atomic_read_acquire(&engine->runs))
 			usleep_range(10, 50);
 	} while (test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags));
 }
 
 /**
- * roce_engine_claim() - own the engine from process context
+ * roce_engine_claim() - become the owner, from process context
  * @engine: not owned by the caller
  *
  * The control path changes the state of an engine between claim and release.
- * Waits for the present owner, which is bounded by its budget.
+ * Waits for the present owner, which yields within its budget.
  */
 void roce_engine_claim(struct roce_engine *engine)
 {
@@ -310,7 +310,7 @@ void roce_engine_claim(struct roce_engine *engine)
 		spin_lock_bh(&engine->lock);
 		won = !engine->owned;
 		engine->owned = true;
-		/* The owner looks at it without the lock. */
+		/* The owner reads it without the lock. */
 		WRITE_ONCE(engine->wanted, !won);
 		spin_unlock_bh(&engine->lock);
 		if (won)
@@ -320,10 +320,10 @@ void roce_engine_claim(struct roce_engine *engine)
 }
 
 /**
- * roce_engine_release() - give the engine up
+ * roce_engine_release() - give up ownership
  * @engine: owned by the caller
  *
- * What arrived while it was owned is done soon, in softirq context.
+ * Work that arrived meanwhile is scheduled in softirq context.
  */
 void roce_engine_release(struct roce_engine *engine)
 {
@@ -340,9 +340,9 @@ void roce_engine_release(struct roce_engine *engine)
 }
 
 /**
- * roce_engine_init() - set an idle engine up
+ * roce_engine_init() - initialize an idle engine
  * @engine: to be filled in
- * @ops: what it does
+ * @ops: its functions
  */
 void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops)
@@ -363,10 +363,10 @@ void roce_engine_init(struct roce_engine *engine,
 }
 
 /**
- * roce_engine_purge() - drop what waits in the inbox
- * @engine: owned by the caller, or nobody can find it any more
+ * roce_engine_purge() - drop all packets in the inbox
+ * @engine: owned by the caller, or in no table any more
  *
- * The owner is not the only one who gets at the inbox: packets go on arriving.
+ * Takes the lock, because packets may be arriving.
  */
 void roce_engine_purge(struct roce_engine *engine)
 {
@@ -382,8 +382,7 @@ void roce_engine_purge(struct roce_engine *engine)
 
 /**
  * roce_engine_destroy() - stop an engine for good
- * @engine: nobody can find it any more: its QP was unpublished, and sections that
- *	had begun are over
+ * @engine: its QP was unpublished, and sections that may have found it have ended
  *
  * Process context.
  */
@@ -394,7 +393,7 @@ void roce_engine_destroy(struct roce_engine *engine)
 	roce_engine_purge(engine);
 }
 
-/** roce_engines_init() - set up where engines run */
+/** roce_engines_init() - initialize the scheduling of engines on all CPUs */
 void roce_engines_init(void)
 {
 	int cpu;
@@ -412,7 +411,7 @@ void roce_engines_init(void)
 /**
  * roce_engines_exit() - undo roce_engines_init()
  *
- * Process context. There are no engines any more.
+ * Process context. All engines are destroyed.
  */
 void roce_engines_exit(void)
 {

@@ -11,20 +11,20 @@
 struct roce_engine;
 struct roce_lane;
 
-/* The engine is in a lane. */
+/* The engine is scheduled. */
 #define ROCE_ENGINE_SCHEDULED	0
 
 /*
- * A wait ends on the CPU where it began: what a QP sends from two CPUs may
- * overtake itself, since backlogs and queues of netdevs are each CPU's own.
+ * A wait ends on the CPU where it began: backlogs and queues of netdevs are per CPU, so
+ * packets that a QP sends from two CPUs may overtake each other.
  */
 #define ROCE_WAIT_MODE		HRTIMER_MODE_REL_PINNED_SOFT
 
 /**
- * struct roce_engine_ops - what one half of a QP does when it runs
- * @receive: take one received run of packets; owns the sk_buff
- * @advance: do what there is to do, within a budget; true asks to be called
- *	again soon
+ * struct roce_engine_ops - the functions of one half of a QP
+ * @receive: handle one received run of packets; owns the sk_buff
+ * @advance: do pending work, within a budget; returns true to be called again soon
+ *
  */
 struct roce_engine_ops {
 	void (*receive)(struct roce_engine *engine, struct sk_buff *skb);
@@ -33,31 +33,31 @@ struct roce_engine_ops {
 
 /**
  * struct roce_engine - the requester or the responder half of a QP
- * @ops: which half
- * @lock: guards @inbox and the flags, and nothing else
+ * @ops: functions of this half
+ * @lock: guards @inbox and the bool fields, and nothing else
  * @inbox: received packets that wait for the owner
- * @inbox_bytes: of memory that they take
- * @owned: somebody runs the engine
- * @again: somebody else wanted to run it meanwhile
- * @wanted: the control path waits for it; nobody else becomes the owner
- * @yielded: the budget of the CPU was used up; until the engine's turn comes in its
- *	lane, nobody but the control path becomes the owner
+ * @inbox_bytes: memory of these packets
+ * @owned: there is an owner
+ * @again: another CPU wanted to run it meanwhile
+ * @wanted: the control path waits for it, and nobody else can become the owner
+ * @yielded: the budget of the CPU was used up; until the scheduled run, only the control
+ *	path can become the owner
  * @flags: ROCE_ENGINE_SCHEDULED
- * @lane: of the CPU on which it runs soon, or was to: see roce_engine_schedule()
- * @node: there
- * @runs: turns in lanes that are not over
- * @turn: among those who wait until less is in the queues of this host
+ * @lane: of the CPU where it is scheduled, or was last
+ * @node: in @lane
+ * @runs: scheduled runs in progress
+ * @turn: in the queue of those that wait until fewer packets are queued in this host
  *
- * An engine runs to completion on the CPU that gave it something to do: a
- * received train, a doorbell, a timer. At most one CPU at a time owns it; one
- * that comes meanwhile leaves its packet or its wish behind for the owner and
- * goes away. So the state of an engine needs no lock: it belongs to the owner.
- * And since the owner also hands the packets that it builds to IP, holding no
- * lock, the packets of one engine leave in the order in which they were built.
+ * An engine runs to completion on the CPU that has work for it: a received train,
+ * a doorbell, a timer. At most one CPU at a time owns it. Another CPU leaves its
+ * packet or request to the owner and goes on. So the state of an engine needs no
+ * lock: it belongs to the owner. The owner also hands the packets that it builds
+ * to IP, holding no lock, so the packets of an engine are sent in the order in
+ * which they were built.
  */
 struct roce_engine {
 	const struct roce_engine_ops *ops;
-	spinlock_t lock;		/* of inbox and the flags */
+	spinlock_t lock;		/* see @lock above */
 	struct sk_buff_head inbox;
 	u32 inbox_bytes;
 	bool owned;
@@ -71,7 +71,7 @@ struct roce_engine {
 	struct roce_turn turn;
 };
 
-/* What one completion counts for as work, in bytes */
+/* The cost of one completion, in bytes of work */
 #define ROCE_COMPLETION_COST	128
 
 void roce_engines_init(void);
