@@ -3,23 +3,22 @@
  * The cursor of a requester: which packets are next, whether they must wait, and how
  * they get into a train.
  *
- * Packets are numbered when their work request is fetched, so sending is a
- * walk of a cursor (psn, and the request that it lies in) over numbered
- * packets:
+ * Packets are numbered when their work request is fetched. To send, a cursor (psn,
+ * and the request of that packet) walks over the numbered packets:
  *
  *	unacked_psn           psn            limit_psn        next_psn
  *	   | sent, not acked   | sent before   | fetched, never  |
  *	   |                   | going back    | sent            |
  *
- * Loss moves the cursor back to unacked_psn, and everything behind it is sent
- * again, see retransmit.c. What may be in the network of the packets between unacked_psn
- * and the cursor is bounded by a window.
+ * A loss moves the cursor back to unacked_psn, and everything from there on is sent
+ * again, see retransmit.c. A window limits the packets between unacked_psn and the
+ * cursor that may be in the network.
  *
- * A READ takes as many PSNs as its response has packets. A long one is asked
- * for in pieces of at most a window, so that the responder never has more to
- * send than what this side is ready to see in flight. What was asked for in one
- * piece is asked for in one piece again, or its rest is: a responder knows a
- * duplicate by its lying within a request that it has executed.
+ * A READ takes as many PSNs as its response has packets. Several request packets of at
+ * most a window ask for a long READ, so that the responder never has more to send
+ * than this side accepts in flight. After a loss, the same pieces or their ends are
+ * asked for again: for a responder, a duplicate request lies within a request that it
+ * has executed.
  */
 #include "congestion.h"
 #include "counters.h"
@@ -34,15 +33,15 @@
 #include "scoreboard.h"
 #include "train.h"
 
-/* What may be ahead of the oldest packet that is missing, besides ROCE_EARLY_* */
+/* Limit of packets ahead of the oldest missing one, in addition to ROCE_EARLY_* */
 #define EARLY_WINDOWS		4u
 
-/* Acknowledgments that are asked for in a near window, at least */
+/* Acknowledgments to ask for within a near window, at least */
 #define ACK_REQUESTS		4
 
 /*
- * Requests that may wait to be completed when a local operation is executed: one
- * acknowledgment completes them all. Others are bounded by the window.
+ * Uncompleted requests before a local operation is executed: one acknowledgment
+ * completes all of them. The window limits other requests.
  */
 #define MAX_UNCOMPLETED		512
 
@@ -53,10 +52,10 @@ static u32 packet_index(const struct roce_requester *requester,
 }
 
 /**
- * roce_cursor_request() - the request that the cursor is in
+ * roce_cursor_request() - get the request at the cursor
  * @qp: its requester is owned by the caller, who is in a section
  *
- * It is fetched, and numbered, if nobody has looked at it before.
+ * Fetches the request if necessary.
  *
  * Return: the request, NULL if everything was sent, or the queue drains.
  */
@@ -66,13 +65,13 @@ struct roce_request *roce_cursor_request(struct roce_qp *qp)
 
 	if (requester->current_request != requester->fetched)
 		return roce_request(requester, requester->current_request);
-	/* A queue that drains starts nothing new. */
+	/* In SQD no new request is started. */
 	if (READ_ONCE(qp->state) != IB_QPS_RTS)
 		return NULL;
 	return roce_request_fetch(qp);
 }
 
-/* Packets that may be in the network: not those that wait behind a gap (RFC 6675, pipe) */
+/* Packets in the network, without those that the peer keeps (RFC 6675, pipe) */
 static u32 under_way(const struct roce_requester *requester)
 {
 	u32 packets = roce_in_flight(requester);
@@ -81,8 +80,8 @@ static u32 under_way(const struct roce_requester *requester)
 }
 
 /*
- * How many packets the window has room for. The peer keeps what waits behind a gap, in
- * memory that is bounded.
+ * Number of packets that the window has room for. The peer's memory for packets after a
+ * gap is limited.
  */
 static u32 window_room(const struct roce_qp *qp)
 {
@@ -96,7 +95,7 @@ static u32 window_room(const struct roce_qp *qp)
 	return min(requester->window - used, most - ahead);
 }
 
-/* How many responses of the READ at the cursor to ask for now, 0 for none */
+/* Number of responses of the READ at the cursor to ask for now, 0 for none */
 static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -110,12 +109,12 @@ static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *r
 	}
 	packets = min(request->packets - packet_index(requester, request),
 		      requester->window);
-	/* Rather wait than ask for crumbs. */
+	/* Wait rather than ask for a few responses. */
 	return room < min(packets, requester->window / 4) ? 0 :
 	       min(packets, room);
 }
 
-/* How many PSNs the packet at the cursor takes, 0 if it must wait */
+/* Number of PSNs of the packet at the cursor, 0 if it must wait */
 static u32 psns_to_take(struct roce_qp *qp, const struct roce_request *request)
 {
 	return roce_request_is_read(request) ? responses_to_ask_for(qp, request) : 1;
@@ -128,7 +127,7 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 	bool asks = roce_request_has_response(request) &&
 		    !roce_cursor_sent_before(requester);
 
-	/* After a wait the answer is not late yet, unless the netdev stalls us. */
+	/* Restart the ACK timeout if nothing was in flight, unless the netdev stalls. */
 	if (!roce_in_flight(requester) && !requester->stalls)
 		roce_retransmit_expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
@@ -147,10 +146,10 @@ static bool has_arrived(const struct roce_requester *requester, u32 psn)
 }
 
 /**
- * roce_cursor_skip_what_has_arrived() - do not send again what the peer has got
+ * roce_cursor_skip_what_has_arrived() - skip packets that the peer has received
  * @qp: its requester is owned by the caller, who is in a section
  *
- * After going back. Stops before local operations.
+ * For going back. Stops before local operations.
  */
 void roce_cursor_skip_what_has_arrived(struct roce_qp *qp)
 {
@@ -168,7 +167,7 @@ void roce_cursor_skip_what_has_arrived(struct roce_qp *qp)
 	}
 }
 
-/* Fewer packets if they have to wait: the acknowledgment must not be late. */
+/* Ask more often if packets wait for the rate: the acknowledgment must not be late. */
 static u32 ack_request_interval(const struct roce_qp *qp)
 {
 	u32 packets = min(qp->requester.window, ROCE_NEAR_WINDOW) / ACK_REQUESTS;
@@ -179,7 +178,7 @@ static u32 ack_request_interval(const struct roce_qp *qp)
 	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }
 
-/* How many that need not ask for an acknowledgment may be sent before one that does */
+/* Number of packets to send before one that asks for an acknowledgment */
 static u32 packets_until_ack_request(const struct roce_qp *qp)
 {
 	const struct roce_requester *requester = &qp->requester;
@@ -191,8 +190,8 @@ static u32 packets_until_ack_request(const struct roce_qp *qp)
 }
 
 /**
- * roce_cursor_window_is_open() - whether a packet may be sent, as far as the window goes
- * @qp: its requester is owned by the caller; one that is not reliable has no window
+ * roce_cursor_window_is_open() - whether the window allows another packet
+ * @qp: its requester is owned by the caller; always true if it is not reliable
  */
 bool roce_cursor_window_is_open(const struct roce_qp *qp)
 {
@@ -200,14 +199,13 @@ bool roce_cursor_window_is_open(const struct roce_qp *qp)
 }
 
 /**
- * roce_cursor_must_wait() - whether a request waits for others, or for room
+ * roce_cursor_must_wait() - whether a request waits for others, or for the window
  * @qp: its requester is owned by the caller
  * @request: at the cursor
  *
- * For READs and atomics: a fence waits for all of them, and there are only so
- * many at a time. A local invalidate with a fence waits for everything
- * (IBA volume 1, 10.8.3.3). What was sent before has waited then. A READ waits for room
- * in the window, each time.
+ * A fence waits for all READs and atomics, and the number of these is limited. A local
+ * invalidate with a fence waits for all requests (IBA volume 1, 10.8.3.3). A request
+ * that is sent again has waited before. A READ waits for room in the window each time.
  */
 bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *request)
 {
@@ -230,7 +228,7 @@ bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *reques
 	       requester->asked >= qp->attr.max_rd_atomic;
 }
 
-/* READs do not count against the rate, and so travel with their kind only. */
+/* READs do not count against the rate, so they do not share a train with others. */
 static bool can_share_train(const struct roce_request *request, bool reads)
 {
 	return request->status == IB_WC_SUCCESS &&
@@ -238,7 +236,7 @@ static bool can_share_train(const struct roce_request *request, bool reads)
 	       !roce_request_is_local(request);
 }
 
-/* How many packets from the one at the cursor on differ in nothing but the PSN */
+/* Number of packets from the cursor on that differ only in the PSN */
 static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_request *request,
 				const struct roce_packet *packet,
 				const struct roce_train *train)
@@ -253,7 +251,7 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 		    roce_train_capacity(train, roce_packet_size(packet)));
 	if (!roce_qp_is_reliable(qp))
 		return count;
-	/* Some of them may have arrived. */
+	/* The peer may have some of them. */
 	if (roce_cursor_sent_before(requester) && requester->board &&
 	    requester->board->gaps)
 		return 1;
@@ -267,9 +265,9 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
  *	the cursor
  * @train: empty
  *
- * With requests of READs or with other ones, as the first one is. The packets may be of
- * one message, or of several short ones. The cursor moves behind them. The status of a
- * request says if its memory cannot be read.
+ * Takes only READs or only other requests, like the first one. The packets may belong to
+ * one message, or to several short ones. Moves the cursor. Sets the status of a request
+ * whose memory cannot be read.
  *
  * Return: 0, or a negative errno if the train is empty because of it.
  */
@@ -297,7 +295,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 		err = roce_request_add_packets(qp, request, &packet, count, train);
 		if (err && err != -ENOMEM)
 			request->status = IB_WC_LOC_PROT_ERR;
-		/* Before an error some may be complete. */
+		/* Some packets may be complete despite the error. */
 		added = train->packets - before;
 		if (added && packet.ack_request)
 			requester->ack_request_psn = packet.psn;
@@ -305,7 +303,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 			move_cursor(qp, request, reads ? psns : added);
 		if (err)
 			return train->packets ? 0 : err;
-		/* The next datagram has a destination of its own. */
+		/* The next datagram may have another destination. */
 		if (roce_qp_is_datagram(qp))
 			return 0;
 	}
@@ -313,7 +311,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 }
 
 /**
- * roce_cursor_here() - remember where the cursor is
+ * roce_cursor_here() - save the cursor
  * @requester: owned by the caller
  */
 struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester)
@@ -325,7 +323,7 @@ struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester
 	};
 }
 
-/* The PSN of the packet behind that of @psn, in a train that begins at @place */
+/* The PSN of the packet after @psn, in a train that begins at @place */
 static u32 psn_behind(struct roce_requester *requester,
 		      const struct roce_cursor_place *place, u32 psn)
 {
@@ -335,10 +333,10 @@ static u32 psn_behind(struct roce_requester *requester,
 }
 
 /**
- * roce_cursor_return_to() - as if no more of a train had been sent
+ * roce_cursor_return_to() - move the cursor back, to the unsent packets of a train
  * @requester: owned by the caller
  * @place: where the train began
- * @packets: of the train, behind which the cursor is then
+ * @packets: number of packets of the train that were sent
  */
 void roce_cursor_return_to(struct roce_requester *requester,
 			   const struct roce_cursor_place *place, u32 packets)
@@ -363,10 +361,10 @@ void roce_cursor_return_to(struct roce_requester *requester,
 }
 
 /**
- * roce_cursor_count_retransmitted() - count what of a train was sent before
+ * roce_cursor_count_retransmitted() - count the packets of a train that were sent before
  * @qp: its requester is owned by the caller
  * @place: where the train began
- * @packets: of the train that were sent
+ * @packets: number of packets of the train that were sent
  */
 void roce_cursor_count_retransmitted(struct roce_qp *qp,
 				     const struct roce_cursor_place *place, u32 packets)

@@ -9,9 +9,9 @@ struct roce_request;
 struct roce_train;
 
 /**
- * struct roce_cursor_place - where the cursor is, and how far it ever was
- * @psn: of the packet that is sent next
- * @request_number: the request that it belongs to
+ * struct roce_cursor_place - a saved cursor
+ * @psn: PSN of the next packet
+ * @request_number: number of its request
  * @limit_psn: one past the highest PSN ever sent
  */
 struct roce_cursor_place {
@@ -21,7 +21,7 @@ struct roce_cursor_place {
 };
 
 /**
- * roce_cursor_sent_before() - whether what is at the cursor was: this is after going back
+ * roce_cursor_sent_before() - whether the packet at the cursor was sent before going back
  * @requester: owned by the caller
  */
 static inline bool roce_cursor_sent_before(const struct roce_requester *requester)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The send queue: work requests on their way from the consumer to the
- * requester, and their completions on the way back.
+ * The send queue: work requests go from the consumer to the requester, and their
+ * completions back.
  */
 #include "ah.h"
 #include "compat.h"
@@ -20,10 +20,10 @@
 			 IB_SEND_SOLICITED | IB_SEND_INLINE)
 
 /**
- * roce_requester_slots_init() - set the requests of a send queue up
- * @qp: its cap and, of a program's QP, its send ring are set
+ * roce_requester_slots_init() - set up the requests of a send queue
+ * @qp: its cap and, for a program's QP, its send ring are set
  *
- * A kernel consumer posts where nothing can be allocated, so it gets them now.
+ * Allocates the requests of a kernel consumer, which may post in atomic context.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -41,10 +41,10 @@ int roce_requester_slots_init(struct roce_qp *qp)
 
 /**
  * roce_requester_slots_alloc() - allocate the requests of a send queue
- * @qp: set up; if it has them already nothing is done
+ * @qp: set up; nothing is done if it has its requests
  *
- * Process context. A program's QP gets them when it first sends: of thousands
- * of connections most are idle.
+ * Process context. A program's QP gets its requests when it sends for the first time:
+ * most of thousands of connections are idle.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -59,34 +59,34 @@ int roce_requester_slots_alloc(struct roce_qp *qp)
 			 GFP_KERNEL_ACCOUNT);
 	if (!slots)
 		return -ENOMEM;
-	/* Two threads may post to one QP for the first time. */
+	/* Two threads may post the first work request of a QP. */
 	if (cmpxchg(&requester->slots, NULL, slots))
 		kvfree(slots);
 	return 0;
 }
 
 /**
- * roce_request() - a request by its number
+ * roce_request() - get a request by its number
  * @requester: of the QP
  * @number: between completed and fetched, or posted; free running
  */
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number)
 {
-	/* Another thread may find only now that it has come too late for them. */
+	/* Racy: another thread may be in roce_requester_slots_alloc(). */
 	return READ_ONCE(requester->slots) +
 	       (size_t)(number & requester->slot_mask) * requester->slot_size;
 }
 
 /**
- * roce_request_number() - the request that a PSN belongs to
+ * roce_request_number() - find the request of a PSN
  * @requester: owned by the caller
  * @psn: of a packet that was sent, not before unacked_psn
  *
- * A peer decides how often this is asked, and thousands of requests may be in work.
+ * A binary search: a peer decides how often it runs, among thousands of requests.
  *
- * Return: the number of the last request that begins at @psn or before it. That the
- * oldest one does is taken for granted: it may have begun half of all PSNs ago.
+ * Return: the number of the last request that begins at or before @psn. The oldest
+ * request is taken to do so: it may have begun half of all PSNs ago.
  */
 u32 roce_request_number(const struct roce_requester *requester, u32 psn)
 {
@@ -104,7 +104,7 @@ u32 roce_request_number(const struct roce_requester *requester, u32 psn)
 }
 
 /**
- * roce_requests_waiting() - requests that were handed over and not fetched yet
+ * roce_requests_waiting() - number of posted requests that are not fetched yet
  * @qp: its requester is owned by the caller
  */
 u32 roce_requests_waiting(const struct roce_qp *qp)
@@ -119,7 +119,7 @@ u32 roce_requests_waiting(const struct roce_qp *qp)
 		return used - requester->fetched;
 	}
 
-	/* A program may have moved its index back behind what was fetched. */
+	/* A program may have moved its index back, before the fetched requests. */
 	used = roce_ring_used(&requester->ring);
 	return used > in_work ? used - in_work : 0;
 }
@@ -153,7 +153,7 @@ static void set_operands(struct roce_request *request, u64 compare_add, u64 swap
 	}
 }
 
-/* What of a program's work request depends on the opcode, for connected QPs */
+/* Copy the fields of a program's work request that depend on the opcode (not UD). */
 static void copy_operation(const struct rxe_send_wr *wr,
 			   struct roce_request *request)
 {
@@ -206,7 +206,7 @@ static enum ib_wc_status copy_flush(const struct rxe_send_wqe *wqe,
 	return IB_WC_SUCCESS;
 }
 
-/* Its 8 bytes stand where inline data does, whatever room that was given. */
+/* The 8 bytes lie where inline data does, even if inline data has less room. */
 static enum ib_wc_status copy_atomic_write(const struct roce_qp *qp,
 					   const struct rxe_send_wqe *wqe,
 					   const struct rxe_send_wqe *shared,
@@ -259,7 +259,7 @@ static enum ib_wc_status copy_program_sges(const struct roce_qp *qp,
 	return IB_WC_SUCCESS;
 }
 
-/* Copy what a program wrote into its ring, and look at the copy only. */
+/* Copy a work request from a program's ring, and look at the copy only. */
 static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 				  const struct rxe_send_wqe *shared,
 				  struct roce_request *request)
@@ -280,7 +280,7 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 		copy_operation(&wqe.wr, request);
 	}
 
-	/* What these have to say is no message. */
+	/* The parameters of these are no scatter/gather list. */
 	if (request->opcode == IB_WR_FLUSH)
 		return copy_flush(&wqe, request);
 	if (request->opcode == IB_WR_ATOMIC_WRITE)
@@ -311,11 +311,10 @@ static enum ib_wc_status check_request(const struct roce_qp *qp,
 }
 
 /**
- * roce_request_fetch() - take the next work request of the consumer
+ * roce_request_fetch() - fetch the next work request of the consumer
  * @qp: its requester is owned by the caller
  *
- * The request is given its PSNs. If it is not valid its status says why, and it
- * must not be sent.
+ * Assigns PSNs. An invalid request has the reason in its status, and must not be sent.
  *
  * Return: the request, or NULL if there is none.
  */
@@ -340,7 +339,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	request->info = roce_wr_info(request->opcode);
 	if (request->status == IB_WC_SUCCESS)
 		request->status = check_request(qp, request);
-	/* Memory may be larger than what an atomic brings back. */
+	/* The response of an atomic has 8 bytes, even if the memory is larger. */
 	if (roce_request_is_atomic(request))
 		request->length = sizeof(u64);
 
@@ -387,7 +386,7 @@ static int copy_sges(struct roce_request *request, const struct ib_send_wr *wr)
 	return 0;
 }
 
-/* The same for a kernel consumer, of whose work request each type has its own */
+/* The same for a kernel consumer, whose work requests have different types */
 static void copy_kernel_operation(const struct ib_send_wr *wr,
 				  struct roce_request *request)
 {
@@ -455,10 +454,10 @@ static int copy_work_request(const struct roce_qp *qp,
 
 /**
  * roce_request_post() - queue a work request of a kernel consumer
- * @qp: not of a program
- * @wr: the first of a list is taken
+ * @qp: of a kernel consumer
+ * @wr: work request; the rest of the list is ignored
  *
- * Any context, interrupts disabled included. Sends nothing.
+ * Any context, even with interrupts disabled. Sends nothing.
  *
  * Return: 0, -ENOMEM if the queue is full, -EINVAL or -EOPNOTSUPP.
  */
@@ -476,7 +475,7 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 		err = copy_work_request(qp, wr, roce_request(requester,
 							     requester->posted));
 	if (!err)
-		/* The engine reads the slot as soon as it sees the number. */
+		/* The engine may read the slot after this. */
 		smp_store_release(&requester->posted, requester->posted + 1);
 	spin_unlock_irqrestore(&requester->post_lock, flags);
 	return err;
@@ -507,12 +506,12 @@ static void count_error(struct roce_qp *qp, enum ib_wc_status status)
 }
 
 /**
- * roce_request_complete() - the oldest request is over
+ * roce_request_complete() - complete the oldest request
  * @qp: its requester is owned by the caller; there is a fetched request
- * @status: how it ended
+ * @status: of the completion
  *
- * The consumer's slot is free from now on, and it gets a completion if it asked
- * for one or if the request failed (IBA volume 1, 10.8.5).
+ * Frees the slot of the consumer. Posts a completion if the consumer asked for one
+ * or the request failed (IBA volume 1, 10.8.5).
  */
 void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 {
@@ -529,7 +528,7 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 		.port_num = 1,
 	};
 
-	/* All of the slot was read; it may be filled again. */
+	/* Pairs with the acquire in roce_request_post(), which fills the slot again. */
 	smp_store_release(&requester->completed, requester->completed + 1);
 	if (roce_qp_is_user(qp))
 		roce_ring_advance(&requester->ring);
@@ -545,12 +544,12 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 }
 
 /**
- * roce_request_fail() - the oldest request failed
+ * roce_request_fail() - complete the oldest request with an error
  * @qp: its requester is owned by the caller, with a request outstanding
- * @status: why
+ * @status: of the completion
  *
- * The rest is flushed soon: of an RC QP, which goes to the error state, or of the
- * send queue of an unreliable QP alone (IBA volume 1, 10.3.1).
+ * An RC QP goes to the error state, an unreliable QP to SQE. The engine flushes the
+ * other requests soon (IBA volume 1, 10.3.1).
  */
 void roce_request_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
@@ -559,7 +558,7 @@ void roce_request_fail(struct roce_qp *qp, enum ib_wc_status status)
 		roce_qp_set_error(qp, IB_QPS_ERR);
 		return;
 	}
-	/* A program may bring it back to RTS as soon as it sees the error. */
+	/* Before the completion: a program may set the QP to RTS when it sees the error. */
 	roce_qp_set_error(qp, IB_QPS_SQE);
 	roce_request_complete(qp, status);
 }

@@ -10,36 +10,36 @@
 #include "wr.h"
 
 /**
- * struct roce_request - a send work request, as the kernel remembers it
+ * struct roce_request - the kernel's copy of a send work request
  * @wr_id: the consumer's
- * @opcode: what to do
- * @info: what the opcode means; set when the request is fetched
+ * @opcode: the operation
+ * @info: properties of the opcode; set when the request is fetched
  * @flags: IB_SEND_*
- * @status: IB_WC_SUCCESS, or what is wrong with it
- * @length: bytes of the message; of a FLUSH, those to be flushed
+ * @status: IB_WC_SUCCESS, or the error that it will complete with
+ * @length: bytes of the message; for a FLUSH, bytes to flush
  * @first_psn: PSN of its first packet
- * @packets: PSNs that it takes; for a READ those of the response
- * @flush: of a FLUSH, ROCE_FLUSH_*
- * @remote_address: of RDMA and atomics
- * @rkey: of RDMA and atomics
- * @swap_add: of an atomic, what memory is to become, or what is added
- * @compare: of an atomic, what memory has to be
- * @immediate: as it goes on the wire
- * @invalidate: key that SEND with invalidate or a local invalidate takes away
- * @registration: of REG_MR
- * @binding: of BIND_MW
- * @executed: of a local operation: it is done, but what is before it is not
- * @ah_number: of UD, of a program: names the address vector, which is looked up
- *	whenever it is sent
- * @av: of UD, of a kernel consumer, which keeps the address handle
- * @remote_qpn: of UD
- * @remote_qkey: of UD
- * @sges: how many of @sge; 0 with inline data
+ * @packets: number of its PSNs; for a READ those of the response
+ * @flush: for a FLUSH, ROCE_FLUSH_*
+ * @remote_address: for RDMA and atomics
+ * @rkey: for RDMA and atomics
+ * @swap_add: for an atomic, the new value or the number to add
+ * @compare: for an atomic, the expected value
+ * @immediate: as on the wire
+ * @invalidate: key that SEND with invalidate or a local invalidate invalidates
+ * @registration: for REG_MR
+ * @binding: for BIND_MW
+ * @executed: a local operation is done, but earlier requests have not completed
+ * @ah_number: for UD, of a program: number of the address vector, which is looked up
+ *	for each packet
+ * @av: for UD, of a kernel consumer, which keeps the address handle
+ * @remote_qpn: for UD
+ * @remote_qkey: for UD
+ * @sges: number of elements of @sge; 0 with inline data
  * @sge: the memory to send from, or to read into
  * @inline_data: payload that came with the work request
  *
- * A program's work request is copied from its ring into one of these once and
- * then never looked at again: the program can change the ring at any time.
+ * A program's work request is copied from its ring once and never read again: the
+ * program can change the ring at any time.
  */
 struct roce_request {
 	u64 wr_id;
@@ -78,13 +78,13 @@ static inline bool roce_request_is_atomic(const struct roce_request *request)
 	return request->info->flags & ROCE_WR_IS_ATOMIC;
 }
 
-/** roce_request_is_local() - it sends nothing and takes no PSN */
+/** roce_request_is_local() - whether it sends nothing and takes no PSN */
 static inline bool roce_request_is_local(const struct roce_request *request)
 {
 	return request->info->flags & ROCE_WR_IS_LOCAL;
 }
 
-/** roce_request_has_response() - more than an acknowledgment comes back */
+/** roce_request_has_response() - whether it has responses, not only acknowledgments */
 static inline bool roce_request_has_response(const struct roce_request *request)
 {
 	return request->info->flags & ROCE_WR_HAS_RESPONSE;
@@ -95,13 +95,13 @@ static inline bool roce_request_is_read(const struct roce_request *request)
 	return request->opcode == IB_WR_RDMA_READ;
 }
 
-/** roce_request_end() - one past the last PSN that it takes */
+/** roce_request_end() - one past the last PSN of a request */
 static inline u32 roce_request_end(const struct roce_request *request)
 {
 	return roce_psn_add(request->first_psn, request->packets);
 }
 
-/** roce_request_walk() - over the memory of @request from @offset on, for @access */
+/** roce_request_walk() - walk over the memory of @request from @offset on, for @access */
 static inline struct roce_sge_walk
 roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
 		  u64 offset, u32 length, int access)

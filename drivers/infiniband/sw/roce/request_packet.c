@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The packets of a request: what their headers say, and how they get into a train.
- * They are the same whenever they are sent: in their turn or again.
+ * The packets of a request: their headers, and how they are added to a train. A packet
+ * is the same when it is sent again.
  */
 #include "packet.h"
 #include "payload.h"
@@ -18,11 +18,11 @@
 #include "wr.h"
 
 /**
- * roce_asked_together() - where the request packet of a response ends
+ * roce_asked_together() - find the end of the request packet of a response
  * @requester: owned by the caller
- * @psn: of a response that was asked for
+ * @psn: PSN of a response that was asked for
  *
- * Return: one past the last response that was asked for together with that of @psn.
+ * Return: one past the last PSN that the same request packet asked for.
  */
 u32 roce_asked_together(struct roce_requester *requester, u32 psn)
 {
@@ -49,14 +49,14 @@ static void address_datagram(const struct roce_qp *qp,
 			     struct roce_packet *packet)
 {
 	packet->qpn = request->remote_qpn & ROCE_BTH_LOW_24;
-	/* A Q_Key with the top bit set stands for the QP's own. */
+	/* A Q_Key with the top bit set means the QP's own Q_Key. */
 	packet->qkey = request->remote_qkey & BIT(31) ? qp->attr.qkey :
 							request->remote_qkey;
 	packet->source_qpn = qp->ibqp.qp_num;
 }
 
 /**
- * roce_request_ask_for_ack() - let a packet be acknowledged
+ * roce_request_ask_for_ack() - ask for an acknowledgment of a packet
  * @qp: of type RC; its requester is owned by the caller
  * @packet: of a request
  */
@@ -71,7 +71,7 @@ void roce_request_ask_for_ack(const struct roce_qp *qp, struct roce_packet *pack
  * @qp: its requester is owned by the caller
  * @request: of @qp
  * @psn: of the packet
- * @psns: that it takes: of a READ, how many responses it asks for; else 1
+ * @psns: number of its PSNs: for a READ, the responses that it asks for; else 1
  * @packet: to be filled in; asks for an acknowledgment if it ends the request
  */
 void roce_request_describe(struct roce_qp *qp, const struct roce_request *request,
@@ -109,7 +109,7 @@ void roce_request_describe(struct roce_qp *qp, const struct roce_request *reques
 		roce_request_ask_for_ack(qp, packet);
 }
 
-/* For packets that lie behind each other in the message */
+/* @offset and @length may span several packets of the message. */
 static int append_payload(struct roce_qp *qp, const struct roce_request *request,
 			  u64 offset, u32 length, struct roce_train *train)
 {
@@ -127,11 +127,11 @@ static int append_payload(struct roce_qp *qp, const struct roce_request *request
  * @qp: its requester is owned by the caller
  * @request: of @qp
  * @packet: the first of them, which fits
- * @count: packets that differ in nothing but the PSN, see roce_train_begin_packets()
- * @train: to be added to; after an error no other packet can be added
+ * @count: number of packets that differ only in the PSN, see roce_train_begin_packets()
+ * @train: the train; after an error no other packet can be added
  *
- * Return: 0, -ENOMEM, or what is wrong with the memory of the consumer. Before an
- * error some packets may be complete.
+ * Return: 0, -ENOMEM, or an error of the consumer's memory. After an error some packets
+ * may be complete.
  */
 int roce_request_add_packets(struct roce_qp *qp, const struct roce_request *request,
 			     const struct roce_packet *packet, u32 count,

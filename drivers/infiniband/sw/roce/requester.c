@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
- * RC, 9.8.2 for UC, 9.8.3 for datagrams). Which packets are next is told in cursor.c.
+ * RC, 9.8.2 for UC, 9.8.3 for datagrams). cursor.c decides which packets are next.
  */
 #include "congestion.h"
 #include "counters.h"
@@ -18,7 +18,7 @@
 #include "train.h"
 #include "xmit.h"
 
-/* Requests that are flushed at a time */
+/* Requests to flush in one call */
 #define FLUSH_BUDGET		64
 
 static struct roce_av *request_av(struct roce_qp *qp,
@@ -43,11 +43,10 @@ static u16 source_port(const struct roce_qp *qp, const struct roce_av *av,
 }
 
 /**
- * roce_requester_complete_local() - complete the local operations that are next
+ * roce_requester_complete_local() - complete the next local operations
  * @qp: its requester is owned by the caller
  *
- * They are executed in their turn and complete in it: when all before them are
- * over.
+ * Local operations are executed and completed in order, after all earlier requests.
  */
 void roce_requester_complete_local(struct roce_qp *qp)
 {
@@ -59,7 +58,7 @@ void roce_requester_complete_local(struct roce_qp *qp)
 
 		if (!roce_request_is_local(request) || !request->executed)
 			return;
-		/* Going back has put the cursor in front of it. */
+		/* After going back the cursor may be at this request. */
 		if (requester->current_request == requester->completed)
 			requester->current_request++;
 		roce_request_complete(qp, IB_WC_SUCCESS);
@@ -67,8 +66,8 @@ void roce_requester_complete_local(struct roce_qp *qp)
 }
 
 /*
- * Some of the requests, fetched or not. True if there may be others. Sending can go
- * on behind the last of them.
+ * Flush some requests, fetched or not. Returns true if there may be more. Sending can
+ * continue after the last of them.
  */
 static bool flush_some(struct roce_qp *qp)
 {
@@ -94,14 +93,14 @@ static bool flush_some(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_flush() - flush what was posted to a send queue in error
+ * roce_requester_flush() - flush a send queue in error
  * @qp: in the SQE state; its requester is owned by the caller
  *
- * Process context. When this returns, nothing is left that was posted before.
+ * Process context. On return all requests are flushed that were posted before the call.
  */
 void roce_requester_flush(struct roce_qp *qp)
 {
-	/* A program can post as fast as this flushes. */
+	/* Bounded, because a program may post as fast as this flushes. */
 	u32 rounds = DIV_ROUND_UP(qp->requester.slot_mask + 1, FLUSH_BUDGET);
 	bool more;
 
@@ -114,8 +113,8 @@ void roce_requester_flush(struct roce_qp *qp)
 }
 
 /*
- * An acknowledgment that this train asks for ends a round trip. Not of what was
- * sent before: the acknowledgment may be that of the first copy.
+ * Measure a round trip, if this train asks for an acknowledgment. Not for retransmitted
+ * packets: the acknowledgment may be for the first copy.
  */
 static void begin_round_trip(struct roce_requester *requester,
 			     const struct roce_xmit *xmit,
@@ -126,7 +125,7 @@ static void begin_round_trip(struct roce_requester *requester,
 	    roce_psn_diff(requester->ack_request_psn, place->psn) < 0)
 		return;
 	requester->timed_psn = requester->ack_request_psn;
-	/* What waits behind a gap does not arrive in this round trip. */
+	/* Packets kept after a gap have arrived before this round trip. */
 	requester->timed_unacked = roce_psn_add(requester->unacked_psn,
 						roce_scoreboard_early(requester->board));
 	requester->timed_data = xmit->sent_at;
@@ -134,7 +133,7 @@ static void begin_round_trip(struct roce_requester *requester,
 				  xmit->train.departure);
 }
 
-/* Unreliable messages are over when they are sent. */
+/* An unreliable message completes when it is sent. */
 static void complete_sent(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -147,10 +146,10 @@ static void complete_sent(struct roce_qp *qp)
 }
 
 /*
- * A train that begins at @place was handed to the network. A netdev that takes no more
- * is no loss: the cursor goes back to what did not leave, and the engine waits.
- * If that lasts too long, an unreliable QP loses the train, and for a reliable
- * one the acknowledgment is late.
+ * A train that begins at @place was handed to the network. If the netdev did not take
+ * all of it, the cursor goes back to the rest, and the engine waits. After too many
+ * such waits an unreliable QP drops the train. A reliable QP goes on trying, and its
+ * acknowledgment is late.
  */
 static bool settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 			    const struct roce_cursor_place *place, int err)
@@ -208,14 +207,13 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_requester_stall(qp, err);
 		return false;
 	default:
-		/* roce_cursor_fill_train() has said so in the request. */
+		/* roce_cursor_fill_train() has set the status of the request. */
 		return true;
 	}
 }
 
 /*
- * A request that cannot be sent fails when all before it are over. Others wait
- * for their turn.
+ * A bad request fails after all earlier requests have completed. Until then it waits.
  */
 static bool fail_request(struct roce_qp *qp, const struct roce_request *request)
 {
@@ -226,7 +224,7 @@ static bool fail_request(struct roce_qp *qp, const struct roce_request *request)
 	return false;
 }
 
-/* Once, however often the cursor comes by. */
+/* Execute only once, even if the cursor goes back. */
 static bool execute_local(struct roce_qp *qp, struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -242,7 +240,7 @@ static bool execute_local(struct roce_qp *qp, struct roce_request *request)
 	return true;
 }
 
-/* Send one train. False if nothing can be sent now. */
+/* Send one train. Returns false if nothing can be sent now. */
 static bool send_next(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -258,7 +256,7 @@ static bool send_next(struct roce_qp *qp)
 	request = roce_cursor_request(qp);
 	if (!request)
 		return false;
-	/* It may have been 1 when the request was fetched. */
+	/* max_rd_atomic may have been larger when the request was fetched. */
 	if (roce_request_has_response(request) && !qp->attr.max_rd_atomic &&
 	    !roce_cursor_sent_before(requester))
 		request->status = IB_WC_LOC_QP_OP_ERR;
@@ -283,7 +281,7 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
-/* It waits for its turn at the rate of the flow, and for nothing else. */
+/* Whether the requester waits for the rate of the flow, and for nothing else */
 static bool is_pacing(struct roce_requester *requester)
 {
 	return requester->pacing && roce_requester_is_waiting(requester);
@@ -312,7 +310,7 @@ static bool advance_requester(struct roce_engine *engine)
 	roce_probe_check(qp);
 	while (trains && roce_qp_is_sending(qp) && send_next(qp))
 		trains = roce_engine_budget_is_used_up() ? 0 : trains - 1;
-	/* A request failed, and the others are to be flushed. */
+	/* A request has failed: come back to flush the others. */
 	if (!roce_qp_is_sending(qp))
 		return true;
 	if (trains && roce_flow_is_limited(&qp->flow) && !is_pacing(&qp->requester))
@@ -329,7 +327,7 @@ static const struct roce_engine_ops requester_ops = {
 };
 
 /**
- * roce_requester_init() - set up what lives as long as the QP
+ * roce_requester_init() - initialize the state of a new QP
  * @qp: new
  */
 void roce_requester_init(struct roce_qp *qp)
@@ -345,7 +343,7 @@ void roce_requester_init(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_start() - take the attributes of a QP that becomes ready to send
+ * roce_requester_start() - start with the attributes of a QP that goes to RTS
  * @qp: both engines are owned by the caller; attr is set
  */
 void roce_requester_start(struct roce_qp *qp)
@@ -360,19 +358,19 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->timed_at = 0;
 	requester->sack_accepted = false;
 	roce_retransmit_start(qp);
-	/* What was posted too early was refused, but lies in the ring. */
+	/* Skip work requests that were posted too early, and refused. */
 	if (roce_qp_is_user(qp))
 		roce_ring_skip(&requester->ring);
 }
 
 /**
- * roce_requester_set_asked_end() - how many READs and atomics may be under way
- *	changed
+ * roce_requester_set_asked_end() - adapt to a new maximum of outstanding READs and
+ *	atomics
  * @qp: its requester is owned by the caller; attr.max_rd_atomic is set
  * @asked_end: room for as many, rounded up to a power of two, NULL if that is 0;
- *	the requester's from now on
+ *	owned by the requester from now on
  *
- * More than are allowed from now on may be under way: the room never shrinks.
+ * More requests may be outstanding than the new maximum: the room never shrinks.
  */
 void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end)
 {
@@ -393,7 +391,7 @@ void roce_requester_set_asked_end(struct roce_qp *qp, u32 *asked_end)
 }
 
 /**
- * roce_requester_reset() - forget all work requests
+ * roce_requester_reset() - drop all work requests
  * @qp: in the RESET state, its requester is owned by the caller
  *
  * Process context.
@@ -421,7 +419,7 @@ void roce_requester_reset(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_stop() - stop the timers, and drop what came early
+ * roce_requester_stop() - stop the timers, and drop packets that came early
  * @qp: in a state in which nothing starts them
  *
  * Process context.

@@ -17,77 +17,74 @@ struct roce_qp;
 struct roce_request;
 struct roce_scoreboard;
 
-/* Packets in flight that keep a peer busy which is not far away */
+/* Packets in flight that keep a nearby peer busy */
 #define ROCE_NEAR_WINDOW	256u
 
 /**
  * struct roce_requester - the half of a QP that sends requests
- * @engine: owns all of this but for what is said otherwise
- * @ring: of a program, filled by it
- * @slots: as many requests as @ring has elements, @slot_size bytes each; of a
- *	program's QP, NULL until it first sends
- * @slot_size: bytes
- * @slot_mask: slots - 1
+ * @engine: owns all fields that do not say otherwise
+ * @ring: send queue of a program
+ * @slots: requests, as many as @ring has elements; NULL for a program's QP until it
+ *	sends for the first time
+ * @slot_size: bytes of a request
+ * @slot_mask: number of requests - 1
  * @post_lock: guards @posted, which kernel consumers advance in any context
- * @posted: requests that a kernel consumer has written into the slots
- * @fetched: requests that have been looked at, and numbered with PSNs
- * @current_request: the request that the packet of @psn belongs to
- * @completed: requests that are over; the next one is the oldest
- * @psn: of the packet that is sent next
+ * @posted: number of requests that a kernel consumer has written into @slots
+ * @fetched: number of requests that were validated and have PSNs
+ * @current_request: number of the request that the packet of @psn belongs to
+ * @completed: number of completed requests; the next one is the oldest
+ * @psn: PSN of the next packet
  * @limit_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN that the responder has not acknowledged
- * @next_psn: first PSN of the request that is fetched next
+ * @next_psn: first PSN of the next request to fetch
  * @window: packets that may be in flight
- * @window_psn: limit_psn when @window was set; when all before it is
- *	acknowledged, @window grows
- * @busy_packets: so many in flight keep the peer busy, by the latest round trip
+ * @window_psn: limit_psn when @window was set; @window grows when all packets before it
+ *	are acknowledged
+ * @busy_packets: packets in flight that keep the peer busy, by the latest round trip
  * @min_rtt: the shortest round trip, nanoseconds; 0 if none was measured
  * @min_rtt_at: jiffies when it was measured
- * @asked: READ and atomic requests that were sent and wait for their responses
- * @asked_first: the oldest of them in @asked_end
- * @asked_end: one past the PSN of the last response of each; NULL as long as none
- *	may be sent
- * @asked_room: how many @asked_end has room for, a power of two
- * @ack_request_psn: of the last packet with AckReq
- * @recovering: went back and saw no progress since; further signs of the same
- *	gap are ignored
+ * @asked: number of READ and atomic requests that wait for their responses
+ * @asked_first: index of the oldest of them in @asked_end
+ * @asked_end: one past the PSN of the last response of each; NULL if none may be sent
+ * @asked_room: capacity of @asked_end, a power of two
+ * @ack_request_psn: PSN of the latest packet with AckReq
+ * @recovering: no progress since going back; further signs of the same gap are ignored
  * @retries: left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
- * @rnr_waiting: the latest wait, which @wait_end is of, was an RNR NAK's delay, and
- *	no gap has been found since
- * @pacing: the latest wait was for the turn of a flow whose rate is limited
- * @stalls: of the netdev, in a row
- * @wait_end: nothing is sent before: an RNR NAK's delay, a stall of the netdev, or
- *	the turn of a flow whose rate is limited; 0 if there is nothing to wait for
- * @company_awaited: a short message waits for others, for as long as @wait_timer runs
- * @wait_timer: lets the requester look again, at the end of either wait
+ * @rnr_waiting: @wait_end is that of an RNR NAK's delay, and no gap has been found since
+ * @pacing: @wait_end is that of a wait for the rate of the flow
+ * @stalls: consecutive stalls of the netdev
+ * @wait_end: time before which nothing is sent, because of an RNR NAK's delay, a stall
+ *	of the netdev, or the rate of the flow; 0 without a wait
+ * @company_awaited: a short message waits for others, as long as @wait_timer runs
+ * @wait_timer: runs the requester at the end of either wait
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
- * @draining: the event of a drained send queue is still owed
- * @latest_key: what the latest key of a READ named, in this section
+ * @draining: the event of a drained send queue was not reported yet
+ * @latest_key: cache for the key of READ responses, within this section
  * @reorder: responses that came early
- * @repairing: responses that are missing among them are asked for again, alone
- * @repair_psn: from this one on
- * @timed_psn: of the packet whose acknowledgment ends a round trip
- * @timed_at: when it left, nanoseconds; 0 if no round trip is measured
- * @round_trip_ended: when the latest one ended that was measured, nanoseconds
- * @timed_unacked: unacked_psn by then, and as many more as had arrived behind it
- * @timed_data: it carried payload: congestion control wants to know
- * @srtt: the mean of round trips, nanoseconds; 0 if none was measured
+ * @repairing: missing responses are asked for again, without going back
+ * @repair_psn: first PSN of these
+ * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
+ * @timed_at: its departure, nanoseconds; 0 if no round trip is measured
+ * @round_trip_ended: end of the latest measured round trip, nanoseconds
+ * @timed_unacked: unacked_psn at @timed_at, plus the packets after it that had arrived
+ * @timed_data: the packet has payload, so congestion control gets the sample
+ * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
- * @board: what they have said; NULL before the first one
- * @back_psn: all that is missing before this PSN was sent again by going back
+ * @board: their content; NULL before the first one
+ * @back_psn: missing packets before this PSN were sent again by going back
  * @repaired: PSNs of the packets in the latest train that was sent again from @board
- * @losing: congestion control knows of a loss, and @loss_end is not acknowledged
- * @loss_end: one past what was in flight with it
- * @news: counts up with all that is acknowledged, or known to have arrived
- * @probe_timer: sees that there was none for long, see probe.c
- * @probe_armed: it was started, and what is to be done then was not done
- * @probe_fired: it has fired; set by the timer
- * @probe_news: @news when it was started
- * @probe_backoff: exponent of two by which it takes longer
- * @probing: a probe is to be sent
- * @repeat_probes: what is lost is sent again as a probe
+ * @losing: a loss was reported to congestion control, and @loss_end is not acknowledged
+ * @loss_end: one past the last PSN in flight at that time
+ * @news: counts packets that were acknowledged or are known to have arrived
+ * @probe_timer: looks for progress, see probe.c
+ * @probe_armed: the timer was started, and roce_probe_check() was not called for it
+ * @probe_fired: the timer has fired; set by the timer
+ * @probe_news: @news when the timer was started
+ * @probe_backoff: log2 of the factor by which the interval is longer
+ * @probing: a probe must be sent
+ * @repeat_probes: lost packets are sent again as probes
  */
 struct roce_requester {
 	struct roce_engine engine;
@@ -95,7 +92,7 @@ struct roce_requester {
 	void *slots;
 	u32 slot_size;
 	u32 slot_mask;
-	spinlock_t post_lock;		/* of posted */
+	spinlock_t post_lock;		/* see @post_lock above */
 	u32 posted;
 	u32 fetched;
 	u32 current_request;
@@ -152,13 +149,13 @@ struct roce_requester {
 	bool repeat_probes;
 };
 
-/** roce_in_flight() - packets behind the oldest that is not acknowledged */
+/** roce_in_flight() - number of packets from the oldest unacknowledged one to the cursor */
 static inline u32 roce_in_flight(const struct roce_requester *requester)
 {
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
 }
 
-/** roce_asked_end() - where the @n-th request in asked_end ends */
+/** roce_asked_end() - the @n-th entry of asked_end */
 static inline u32 *roce_asked_end(const struct roce_requester *requester, u32 n)
 {
 	return &requester->asked_end[(requester->asked_first + n) &
@@ -166,10 +163,10 @@ static inline u32 *roce_asked_end(const struct roce_requester *requester, u32 n)
 }
 
 /**
- * roce_requester_is_waiting() - whether there is a reason to send nothing yet
+ * roce_requester_is_waiting() - whether sending must wait
  * @requester: owned by the caller
  *
- * The timer does not end a wait by itself: it may be late, and another wait begun.
+ * Compares the time: the timer may be late, or for an earlier wait.
  */
 static inline bool
 roce_requester_is_waiting(struct roce_requester *requester)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What keeps a requester from sending: the delay of an RNR NAK, a netdev that takes no
- * more, want of memory, the rate of the flow, and that a short message waits for others.
+ * Reasons for a requester to wait: the delay of an RNR NAK, a full queue of the netdev,
+ * missing memory, the rate of the flow, and other messages that a short one waits for.
  */
 #include "compat.h"
 #include "counters.h"
@@ -13,19 +13,19 @@
 #include "train.h"
 
 /*
- * Work that keeps a peer busy while a short message waits for others, in bytes. A
- * packet is as much as some of them, besides its payload.
+ * Work in flight that keeps a peer busy while a short message waits for others, in bytes.
+ * PACKET_COST is the cost of a packet in addition to its payload.
  */
 #define ENOUGH_IN_FLIGHT	SZ_16K
 #define PACKET_COST		SZ_1K
 
-/* A round trip through a data centre; a longer one is not to be lengthened by much. */
+/* A round trip in a data centre; longer ones must not become much longer. */
 #define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
 
 /**
  * roce_requester_wait() - send nothing for a while
  * @qp: its requester is owned by the caller
- * @nanoseconds: how long, from now on, whatever it was waiting for
+ * @nanoseconds: length of the wait, which replaces any earlier one
  */
 void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 {
@@ -41,7 +41,7 @@ void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds)
 /**
  * roce_requester_stall() - wait for the netdev, or for memory
  * @qp: its requester is owned by the caller
- * @err: -EAGAIN or -ENOMEM, to be counted
+ * @err: -EAGAIN or -ENOMEM, for the counters
  */
 void roce_requester_stall(struct roce_qp *qp, int err)
 {
@@ -50,12 +50,12 @@ void roce_requester_stall(struct roce_qp *qp, int err)
 }
 
 /**
- * roce_requester_wait_for_turn() - wait as the rate of the flow says
+ * roce_requester_wait_for_turn() - wait for the rate of the flow, or for a turn
  * @qp: its requester is owned by the caller
- * @nanoseconds: how long; 0 if it waits for its turn among the QPs of the host, with
- *	which the engine is scheduled
+ * @nanoseconds: wait for the rate; 0 if the engine waits for its turn among the QPs of
+ *	the host, and is scheduled then
  *
- * The netdev is not what it waits for now.
+ * Resets the count of stalls, since this is no wait for the netdev.
  */
 void roce_requester_wait_for_turn(struct roce_qp *qp, u64 nanoseconds)
 {
@@ -67,10 +67,10 @@ void roce_requester_wait_for_turn(struct roce_qp *qp, u64 nanoseconds)
 }
 
 /*
- * A short message costs a fraction in a train with others of its kind. So while the
- * peer has enough messages like this one to work on, it waits until a train is full.
- * (For TCP this is called autocorking.) Not while READs are under way, since their
- * PSNs do not tell how much that is, and not a READ: its response is most of the work.
+ * A short message costs much less in a train with others. So while the peer has enough
+ * messages to work on, a short message waits until a train is full. (TCP calls this
+ * autocorking.) It does not wait while READs are outstanding, since their PSNs do not
+ * tell the amount of work. A READ never waits: its response is most of the work.
  */
 static bool wants_company(const struct roce_qp *qp,
 			  const struct roce_request *request)
@@ -94,12 +94,12 @@ static bool wants_company(const struct roce_qp *qp,
 /**
  * roce_requester_waits_for_company() - whether a short message waits for others
  * @qp: its requester is owned by the caller
- * @request: at the cursor, which the window has room for
+ * @request: at the cursor, within the window
  *
- * An acknowledgment makes the requester look again. Where the peer is far away, that
- * would halve what a queue of some ten messages moves, and so there is a timer.
+ * An acknowledgment runs the requester again. With a distant peer this alone would halve
+ * the throughput of a queue of about ten messages, so there is a timer, too.
  *
- * Return: true if it waits, from now on or still.
+ * Return: true if the message waits.
  */
 bool roce_requester_waits_for_company(struct roce_qp *qp,
 				      const struct roce_request *request)
@@ -125,7 +125,7 @@ static enum hrtimer_restart requester_wait_is_over(struct hrtimer *timer)
 }
 
 /**
- * roce_requester_wait_init() - set up the timer
+ * roce_requester_wait_init() - initialize the timer
  * @requester: new
  */
 void roce_requester_wait_init(struct roce_requester *requester)
@@ -135,7 +135,7 @@ void roce_requester_wait_init(struct roce_requester *requester)
 }
 
 /**
- * roce_requester_wait_stop() - stop the timer, and wait for nothing
+ * roce_requester_wait_stop() - stop the timer, and end the wait
  * @requester: nothing starts the timer any more
  *
  * Process context.
