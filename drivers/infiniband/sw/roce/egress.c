@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How much of a device may wait in the queues of its own host: in a qdisc, in
- * the ring of a NIC, in the backlog of a CPU to which packets are steered.
+ * Limits the packets of a device in the queues of its own host: in a qdisc, in the ring
+ * of a NIC, in the backlog of a CPU to which packets are steered.
  *
- * The window of a QP bounds what one of them has on the way, and a hundred QPs
- * have a hundred windows. So each CPU counts the sk_buffs that it has sent for
- * the device and that are still in the host, and above a limit, which is below
- * what those queues hold, who wants to send waits in line. Several times in a
- * millisecond a timer looks how many have left, and lets as many of the line go
- * on. It runs only while somebody waits, and each turn is good for one train.
+ * A window limits the packets in flight of one QP, but a hundred QPs have a hundred
+ * windows. So each CPU counts the sk_buffs that it has sent for the device and that
+ * are still in the host. Above a limit, which is below the capacity of these queues,
+ * engines wait for a turn. A timer runs several times per millisecond while engines
+ * wait. It checks how many sk_buffs have left, and gives turns to as many engines. A
+ * turn is good for one train.
  *
- * The count is the number of references to a socket that does little else: it
- * tells IP which MTU counts. Each sk_buff holds one, and the stack gives it back
- * when the sk_buff is freed, or when the IP layer of a peer on this host takes it
- * in; earlier, if software cuts a train behind the qdisc, or sends it through lo.
- * Who keeps an sk_buff for long, a queue of netfilter say, keeps the socket, but
- * neither the device nor this module; and after a while it does not count any more.
+ * The count is the number of references to a socket, which otherwise only tells IP to
+ * use the MTU of the netdev. Each sk_buff holds a reference. The stack drops it when
+ * the sk_buff is freed, or when the IP layer of a peer on this host receives it;
+ * earlier if software cuts a train after the qdisc, or sends it through lo. An sk_buff
+ * that is kept for long, by a queue of netfilter for example, keeps the socket, but
+ * neither the device nor this module, and is not counted after a while.
  */
 #include <linux/in.h>
 #include <linux/net.h>
@@ -33,30 +33,31 @@
 #define TICK_INTERVAL	(100 * NSEC_PER_USEC)
 
 /*
- * What has not left for so long, while nothing else has, is held by somebody. This is
- * time in which the host could have sent: it may be a virtual machine that stood still.
+ * sk_buffs that stay for so long, while no other sk_buff leaves, are not counted any
+ * more. Only time in which the host ran counts: it may be a virtual machine that stood
+ * still.
  */
 #define STUCK_TIME	(50 * NSEC_PER_MSEC)
 
 /**
- * struct roce_egress - what one CPU has sent for a device
+ * struct roce_egress - the sk_buffs that one CPU has sent for a device
  * @socket: has a reference for each sk_buff in the host's queues
- * @sent: sk_buffs in all
- * @stuck: so many of those in the queues do not count
- * @lock: guards what follows, and the turns that wait
- * @waiting: turns in the order in which they will come
- * @left: sk_buffs that had left at the latest tick of @timer
- * @ticked_at: when that was, in ns
- * @quiet: for how long nothing has left, in ns
- * @timer: runs while somebody waits
+ * @sent: number of sk_buffs sent
+ * @stuck: number of sk_buffs in the queues that are not counted
+ * @lock: guards the fields below, and waiting turns
+ * @waiting: turns, in their order
+ * @left: number of sk_buffs that had left at the latest tick of @timer
+ * @ticked_at: time of that tick, ns
+ * @quiet: time without an sk_buff leaving, ns
+ * @timer: runs while there are waiting turns
  *
- * @sent and @stuck are the CPU's own, with BH disabled.
+ * @sent and @stuck belong to the CPU, with BH disabled.
  */
 struct roce_egress {
 	struct socket *socket;
 	u64 sent;
 	u32 stuck;
-	spinlock_t lock;		/* of the rest */
+	spinlock_t lock;		/* see @lock above */
 	struct list_head waiting;
 	u64 left;
 	u64 ticked_at;
@@ -69,7 +70,7 @@ static u32 in_queues(const struct roce_egress *egress)
 	return refcount_read(&egress->socket->sk->sk_refcnt) - 1;
 }
 
-/* BH disabled, on its CPU */
+/* Number of sk_buffs that may be sent. BH disabled, on the CPU of @egress. */
 static u32 room(struct roce_egress *egress)
 {
 	u32 present = in_queues(egress);
@@ -81,7 +82,7 @@ static u32 room(struct roce_egress *egress)
 	return counted < ROCE_EGRESS_LIMIT ? ROCE_EGRESS_LIMIT - counted : 0;
 }
 
-/* What has been stuck for too long does not count. */
+/* Stop counting sk_buffs that are stuck for too long. */
 static void look_for_progress(struct roce_egress *egress)
 {
 	u64 most = max_t(u64, TICK_INTERVAL, hrtimer_resolution);
@@ -90,7 +91,7 @@ static void look_for_progress(struct roce_egress *egress)
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&egress->lock);
-	/* A tick that is late counts as one. */
+	/* A late tick counts like one in time. */
 	egress->quiet += min(now - egress->ticked_at, most);
 	egress->ticked_at = now;
 	if (left != egress->left) {
@@ -102,8 +103,8 @@ static void look_for_progress(struct roce_egress *egress)
 }
 
 /*
- * Whose turn has come asks on any CPU as soon as it is not in the line; if it is
- * destroyed then, roce_turn_cancel() waits for the lock.
+ * An engine may run on any CPU as soon as its turn is off the list. If it is destroyed
+ * then, roce_turn_cancel() waits for the lock.
  */
 static void grant(struct roce_egress *egress, u32 turns)
 {
@@ -147,13 +148,13 @@ static void begin_to_tick(struct roce_egress *egress)
 		      ROCE_WAIT_MODE);
 }
 
-/* Whose turn had come, but others needed the room, is the next one. */
+/* @first: the turn was granted, but others have used the room since. */
 static void wait_in_line(struct roce_egress *egress, struct roce_turn *turn,
 			 bool first)
 {
 	struct roce_egress *before = turn->egress;
 
-	/* Who has granted the turn there is done with it before it goes away. */
+	/* The CPU that granted the last turn may still hold the lock there. */
 	if (before && before != egress) {
 		spin_lock_bh(&before->lock);
 		spin_unlock_bh(&before->lock);
@@ -170,15 +171,15 @@ static void wait_in_line(struct roce_egress *egress, struct roce_turn *turn,
 }
 
 /**
- * roce_egress_take_turn() - whether one more train may be built
+ * roce_egress_take_turn() - ask whether one more train may be sent
  * @qp: the QP
- * @engine: of it, owned by the caller
+ * @engine: its engine, owned by the caller
  *
  * BH disabled, RCU read side, on the CPU that will send the train. A single
- * acknowledgment, or a CNP, need not ask.
+ * acknowledgment or CNP is sent without asking.
  *
- * Return: false if too much of this CPU's is in the host's queues, or others
- * wait already. The engine is scheduled when its turn has come.
+ * Return: false if too many sk_buffs of this CPU are in the host's queues, or other
+ * engines wait. The engine is scheduled when it gets its turn.
  */
 bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
 {
@@ -202,8 +203,8 @@ bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
 
 /**
  * roce_egress_charge() - count an sk_buff until it has left the host
- * @dev: that sends it
- * @skb: which nobody else owns
+ * @dev: the sender
+ * @skb: owned by the caller alone
  *
  * BH disabled.
  */
@@ -219,7 +220,7 @@ void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
 }
 
 /**
- * roce_turn_init() - the turn of an engine that does not wait
+ * roce_turn_init() - initialize the turn of an engine, not waiting
  * @turn: to be filled in
  */
 void roce_turn_init(struct roce_turn *turn)
@@ -231,8 +232,8 @@ void roce_turn_init(struct roce_turn *turn)
 }
 
 /**
- * roce_turn_cancel() - leave the line
- * @turn: of an engine that nobody runs any more
+ * roce_turn_cancel() - stop waiting for a turn
+ * @turn: of an engine that does not run any more
  *
  * Process context.
  */
@@ -248,9 +249,9 @@ void roce_turn_cancel(struct roce_turn *turn)
 }
 
 /*
- * The path MTU is what the ends of a connection have agreed on. A smaller MTU of a
- * route, which anybody can bring about by a message of ICMP, would not make packets
- * smaller: IP would drop them. So theirs is the MTU of the netdev.
+ * The ends of a connection have agreed on the path MTU. A smaller MTU of a route would
+ * not make packets smaller: IP would drop them. ICMP packet-too-big messages are ignored,
+ * too: anyone can forge them. So packets have the MTU of the netdev.
  */
 static void ignore_routes_mtu(struct sock *sk)
 {
@@ -259,7 +260,7 @@ static void ignore_routes_mtu(struct sock *sk)
 		inet6_sk(sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
 }
 
-/* One of IPv6 will do for IPv4, too. */
+/* An IPv6 socket also works for IPv4. */
 static int open_egress_socket(struct net *net, struct socket **socket)
 {
 	int err;
@@ -274,12 +275,12 @@ static int open_egress_socket(struct net *net, struct socket **socket)
 }
 
 /**
- * roce_egress_open() - let a device send
+ * roce_egress_open() - set up the sending side of a device
  * @dev: its namespace is known
  *
  * Process context.
  *
- * Return: 0, -ENOMEM, or what a socket cannot be made for.
+ * Return: 0, -ENOMEM, or an error of creating a socket.
  */
 int roce_egress_open(struct roce_device *dev)
 {
@@ -309,10 +310,10 @@ int roce_egress_open(struct roce_device *dev)
 }
 
 /**
- * roce_egress_close() - the end of roce_egress_open()
- * @dev: has no QPs any more
+ * roce_egress_close() - undo roce_egress_open()
+ * @dev: without QPs
  *
- * Process context. What is still in the host's queues goes its way.
+ * Process context. Packets in the host's queues are still sent.
  */
 void roce_egress_close(struct roce_device *dev)
 {

@@ -6,8 +6,8 @@
 #include <linux/skbuff.h>
 
 /*
- * What a CPU may have in the queues of its host: a qdisc, and the backlog of a
- * CPU, take 1000 sk_buffs unless told otherwise.
+ * The most sk_buffs that a CPU may have in the queues of its host: by default, a qdisc
+ * and the backlog of a CPU take 1000.
  */
 #define ROCE_EGRESS_LIMIT	256
 
@@ -17,11 +17,11 @@ struct roce_engine;
 struct roce_qp;
 
 /**
- * struct roce_turn - the place of one half of a QP among those that are held back
- * @egress: where it waits, or waited last
- * @node: there; the engine's owner adds it, and who grants the turn takes it out
- * @granted: its turn has come
- * @waited: for the latest one
+ * struct roce_turn - one half of a QP in the queue of those that wait to send
+ * @egress: the queue where it waits, or waited last
+ * @node: in that queue; the engine's owner adds it, the timer removes it
+ * @granted: it may send
+ * @waited: it had to wait for the latest turn
  */
 struct roce_turn {
 	struct roce_egress *egress;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The edge to IP, outwards: a route, and then the datagram goes the way of all
+ * Sends trains through IP: finds a route, and then the datagram takes the way of all
  * datagrams, through netfilter, neighbour and qdisc.
  */
 #include <linux/cpumask.h>
@@ -24,10 +24,10 @@
 #include "train.h"
 
 /**
- * roce_udp_source_port() - the entropy of a flow
- * @av: the way to the peer
- * @local_qpn: our QP
- * @remote_qpn: the peer's
+ * roce_udp_source_port() - the UDP source port of a flow
+ * @av: path to the peer
+ * @local_qpn: our QPN
+ * @remote_qpn: the peer's QPN
  *
  * Return: UDP source port, host byte order (annex A17.9.2 of the IBA
  * specification): from the flow label if there is one, else from the QPNs.
@@ -38,8 +38,8 @@ u16 roce_udp_source_port(const struct roce_av *av, u32 local_qpn, u32 remote_qpn
 }
 
 /*
- * Traffic of an address goes through its netdev. Traffic to ourselves goes through lo,
- * or through the VRF of the netdev, which is what 0 and the VRF's index mean.
+ * Traffic from an address goes through its netdev. Traffic to ourselves goes through lo,
+ * which is 0, or through the VRF of the netdev.
  */
 static int output_interface(const struct net_device *netdev, bool peer_is_local)
 {
@@ -47,9 +47,9 @@ static int output_interface(const struct net_device *netdev, bool peer_is_local)
 }
 
 /*
- * One for all CPUs: a table of routes for each of them would be most of an idle QP's
- * memory. Nobody takes a reference, which would go from CPU to CPU with each train:
- * whoever replaces a route gives it up only when RCU read sections are over.
+ * One route for all CPUs: a table for each QP would be most of an idle QP's memory. No
+ * references are taken, since their count would move between CPUs with each train: a
+ * replaced route is released after running RCU read sections.
  */
 static void remember_route(struct roce_av *av, struct dst_entry *dst, u32 cookie)
 {
@@ -89,8 +89,8 @@ static struct dst_entry *route_ipv4(struct net *net, struct roce_av *av,
 }
 
 /*
- * To IPv6 an interface is a wish, unless it is told otherwise; but then it does not
- * see the routes that forbid something: those lead to lo.
+ * For IPv6 the interface is only a preference, unless flags say otherwise. But with these
+ * flags it would not see routes that forbid a destination: these lead to lo.
  */
 static bool goes_elsewhere(const struct dst_entry *dst, const struct flowi6 *flow)
 {
@@ -112,7 +112,7 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av,
 	};
 	struct dst_entry *dst;
 
-	/* Unlike IPv4, it would send in the name of somebody else. */
+	/* Unlike IPv4, IPv6 would send from an address that is not ours. */
 	if (!ipv6_chk_addr_and_flags(net, &av->source, netdev, false, 0, 0))
 		return ERR_PTR(-EADDRNOTAVAIL);
 	dst = ip6_route_output(net, NULL, &flow);
@@ -127,7 +127,7 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av,
 		dst_release(dst);
 		return ERR_PTR(err);
 	}
-	/* Nor does it ask for IPsec policies by itself. */
+	/* Unlike IPv4, IPv6 does not look up IPsec policies by itself. */
 	dst = xfrm_lookup_route(net, dst, flowi6_to_flowi(&flow), NULL, 0);
 	if (IS_ERR(dst))
 		return dst;
@@ -136,7 +136,7 @@ static struct dst_entry *route_ipv6(struct net *net, struct roce_av *av,
 	return dst;
 }
 
-/* One lookup per flow and change of the network, not per train */
+/* Looks up a route once per flow and change of the network, not per train. */
 static struct dst_entry *find_route(struct net *net, struct roce_av *av)
 {
 	struct dst_entry *dst = remembered_route(av);
@@ -158,12 +158,12 @@ static int output(struct roce_device *dev, const struct roce_av *av,
 	int err;
 
 	roce_egress_charge(dev, skb);
-	/* Whose MTU counts: IPv6 asks the sk_buff, IPv4 the argument. */
+	/* The socket with the MTU setting: IPv6 uses the sk_buff's, IPv4 the argument. */
 	if (av->ipv6)
 		err = ip6_local_out(net, NULL, skb);
 	else
 		err = ip_local_out(net, skb->sk, skb);
-	/* A full queue is worth waiting for. What else fails is lost. */
+	/* Only a full queue is worth waiting for. After other errors the train is lost. */
 	return err == NET_XMIT_DROP || err == -ENOBUFS ? -EAGAIN : 0;
 }
 
@@ -172,7 +172,7 @@ static bool has_queue(const struct net_device *netdev)
 	return rcu_dereference(netdev_get_tx_queue(netdev, 0)->qdisc)->enqueue;
 }
 
-/* A NIC that segments UDP, and is allowed to change the identification */
+/* Whether a NIC segments UDP, and may change the identification */
 static int changes_identification(struct net_device *netdev,
 				  struct netdev_nested_priv *unused)
 {
@@ -183,12 +183,12 @@ static int changes_identification(struct net_device *netdev,
 
 /*
  * All packets of an IPv4 train have one identification, which the ICRC covers. A NIC
- * says by NETIF_F_TSO_MANGLEID that it may change it; if it does not say so, the core
- * cuts the train, behind the queue and without copying. Virtual devices say so, and
- * pass a train on whole.
+ * with NETIF_F_TSO_MANGLEID may change it. Without this flag the core cuts the train,
+ * after the queue and without copying. Virtual devices have the flag, and pass a train
+ * on whole.
  *
- * Where IP or the core would cut it on our way, without a queue before, we do it:
- * they tell how the last packet fared, and not how many have left.
+ * A train that IP or the core would cut here, without a queue before, is cut by the
+ * driver: the others report the result of the last packet, and not the number sent.
  */
 static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 			const struct dst_entry *dst)
@@ -208,7 +208,7 @@ static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 					      &unused));
 }
 
-/* Sets how many packets went out before the queue was full. */
+/* Sets @sent to the number of packets sent before the queue was full. */
 static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 			  struct sk_buff *skb, u32 *sent)
 {
@@ -232,10 +232,10 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 }
 
 /*
- * With XPS the queue of a netdev follows from the CPU that sends. A QP sends from
- * that of its program, of its acknowledgments, of a timer; in several queues its
- * trains would overtake each other. So a QP names one CPU, whichever sends. That need
- * not have a queue: then the flow decides, and what goes to one peer stays together.
+ * With XPS the CPU that sends determines the queue of a netdev. A QP sends from the CPUs
+ * of its program, its acknowledgments and its timers; in several queues its trains would
+ * overtake each other. So a QP always names the same CPU. If that CPU has no queue, the
+ * flow determines the queue, and packets to one peer stay together.
  */
 static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
 {
@@ -248,16 +248,16 @@ static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
 
 /**
  * roce_send() - send a train
- * @qp: whose train it is
- * @av: where it goes
+ * @qp: the sender
+ * @av: destination
  * @train: consumed
  *
- * BH disabled, RCU read side; no lock of ours is held, since the packet may
- * come back through lo on this very CPU, though only after we return.
+ * BH disabled, RCU read side. The caller holds no locks of the driver, since the packet
+ * may come back through lo on this very CPU, though only after this returns.
  *
- * Return: 0, also for what IP drops silently; -EAGAIN if the egress qdisc is
- * full, then @train->sent packets have left; -EHOSTUNREACH without a
- * route, or where the way is forbidden.
+ * Return: 0, also for packets that IP drops silently; -EAGAIN if the egress qdisc is
+ * full, after @train->sent packets; -EHOSTUNREACH if there is no route, or a policy
+ * forbids it.
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {

@@ -6,8 +6,8 @@
  *
  *	[BTH .. payload pad ICRC][BTH .. payload pad ICRC] .. [shorter one]
  *
- * The stack, the qdisc and the driver see one packet; the wire sees RoCE. How
- * the packets of a datagram that arrives whole are walked is in run.c.
+ * The stack, the qdisc and the driver see one packet; RoCE packets are on the wire.
+ * run.c takes the packets of a received datagram one by one.
  */
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
@@ -25,7 +25,7 @@
 #include "roce_wire.h"
 #include "train.h"
 
-/* Room for the headers below BTH, whatever the route turns out to need */
+/* Room for the headers in front of the BTH, for any route */
 #define TRAIN_HEADROOM \
 	(MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
@@ -34,7 +34,7 @@
 
 static DEFINE_PER_CPU(struct page_frag, train_page_frag);
 
-/** roce_train_exit() - give up what was kept for the next train */
+/** roce_train_exit() - free the pages that are cached for trains */
 void roce_train_exit(void)
 {
 	int cpu;
@@ -81,8 +81,8 @@ static void fill_ip_headers(struct roce_ip_headers *headers,
 
 /**
  * roce_train_open() - begin a train
- * @train: to be filled in; holds nothing yet
- * @av: where it goes
+ * @train: to be filled in
+ * @av: destination
  * @source_port: of the UDP header
  *
  * BH disabled until the train is sent or dropped.
@@ -97,7 +97,7 @@ void roce_train_open(struct roce_train *train, const struct roce_av *av,
 	fill_ip_headers(&train->headers, av, source_port);
 }
 
-/* The first packet says how long the others may be. */
+/* The first packet determines the length of the others. */
 static int take_first_packet(struct roce_train *train,
 			     const struct roce_packet *packet)
 {
@@ -112,14 +112,14 @@ static int take_first_packet(struct roce_train *train,
 	train->unclaimed = train->place;
 	train->end = train->place + linear;
 	train->segment = size;
-	/* With DF set the identification means nothing to IP (RFC 6864). */
+	/* With DF set, IP ignores the identification (RFC 6864). */
 	if (!train->headers.ipv6)
 		train->headers.v4.id = htons((u16)packet->psn);
 	return 0;
 }
 
 /**
- * roce_train_set_traffic_class() - deviate from what the address vector says
+ * roce_train_set_traffic_class() - replace the traffic class of the address vector
  * @train: open
  * @traffic_class: DSCP and ECN codepoint
  */
@@ -127,7 +127,7 @@ void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class)
 {
 	struct roce_ip_headers *headers = &train->headers;
 
-	/* The ICRC does not cover it, and the header has no checksum yet. */
+	/* The ICRC does not cover it, and the header checksum is computed later. */
 	if (headers->ipv6)
 		ip6_flow_hdr(&headers->v6, traffic_class,
 			     ip6_flowlabel(&headers->v6));
@@ -136,7 +136,7 @@ void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class)
 }
 
 /**
- * roce_train_set_ecn() - set the ECN codepoint, and leave the DSCP
+ * roce_train_set_ecn() - set the ECN codepoint, and keep the DSCP
  * @train: open
  * @ecn: INET_ECN_*
  */
@@ -163,7 +163,7 @@ bool roce_train_fits(const struct roce_train *train, u32 size)
 }
 
 /**
- * roce_train_capacity() - how many packets of a size a train can take
+ * roce_train_capacity() - number of packets of a size that a train can take
  * @train: open
  * @size: bytes of each packet, BTH to ICRC; the next one fits
  *
@@ -178,7 +178,7 @@ u32 roce_train_capacity(const struct roce_train *train, u32 size)
 	return clamp(bytes / size, 1u, ROCE_TRAIN_MAX_PACKETS - train->packets);
 }
 
-/* What was written becomes a part of the sk_buff. */
+/* Make the written bytes a part of the sk_buff. */
 static void claim_bytes(struct roce_train *train)
 {
 	struct page_frag *frag = this_cpu_ptr(&train_page_frag);
@@ -229,14 +229,14 @@ static u32 room_in_train(const struct roce_train *train)
 	return train->end - train->place;
 }
 
-/* There is room for them. */
+/* The caller has made sure that there is room. */
 static __always_inline void put_bytes_here(struct roce_train *train, const void *data,
 					   u32 length, bool checksum)
 {
 	memcpy(train->place, data, length);
 	/*
-	 * Of the copy: the original may be memory that an application
-	 * is changing right now.
+	 * Compute the ICRC of the copy: an application may be changing the
+	 * original.
 	 */
 	if (checksum)
 		train->icrc = roce_icrc_update(train->icrc, train->place, length);
@@ -269,7 +269,7 @@ static __always_inline int put_bytes(struct roce_train *train, const void *data,
 	return 0;
 }
 
-/* @transport: the BTH of the packet, and the headers behind it */
+/* @transport: the BTH of the packet, and the headers after it */
 static int put_headers(struct roce_train *train, const void *transport, u32 length)
 {
 	u32 size = length + train->payload + roce_packet_pad(train->payload) +
@@ -290,12 +290,12 @@ static int put_headers(struct roce_train *train, const void *transport, u32 leng
  * roce_train_end_packet() - write pad and ICRC of the packet
  * @train: all the payload was appended
  *
- * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ * Return: 0 or -ENOMEM; after an error the packet must be cancelled.
  */
 int roce_train_end_packet(struct roce_train *train)
 {
 	u32 pad = roce_packet_pad(train->payload);
-	/* The pad lies in front of the ICRC. */
+	/* The pad, and the ICRC after it */
 	__le32 tail[2] = {};
 	int err;
 
@@ -312,7 +312,7 @@ int roce_train_end_packet(struct roce_train *train)
 	return 0;
 }
 
-/* Of the same kind as the one that is complete now */
+/* Begin another packet like the one that is complete now. */
 static int begin_next_packet(struct roce_train *train)
 {
 	u32 psn = roce_psn_add(roce_bth_psn(&train->bth), 1);
@@ -329,10 +329,10 @@ static int begin_next_packet(struct roce_train *train)
 /**
  * roce_train_append() - add bytes of payload to the packet under construction
  * @train: between begin and end of a packet
- * @data: what to copy; goes on in the next packet, if several were begun
+ * @data: bytes to copy; they may continue in the next packet, if several were begun
  * @length: bytes
  *
- * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ * Return: 0 or -ENOMEM; after an error the packet must be cancelled.
  */
 int roce_train_append(struct roce_train *train, const void *data, u32 length)
 {
@@ -353,14 +353,14 @@ int roce_train_append(struct roce_train *train, const void *data, u32 length)
 /**
  * roce_train_begin_packets() - write the headers of the next packet
  * @train: open, and the packet fits
- * @packet: describes it; info, opcode, qpn, psn, payload and what the opcode
- *	has headers for
- * @count: packets that differ in nothing but the PSN, which counts up; more than 1
+ * @packet: info, opcode, qpn, psn, payload, and the fields of the opcode's headers are
+ *	set
+ * @count: number of packets that differ only in the PSN, which counts up; more than 1
  *	only without AckReq, with no header but a BTH, and with no pad
  *
- * roce_train_append() begins the others of them.
+ * roce_train_append() begins the other packets.
  *
- * Return: 0 or -ENOMEM; then the packet is to be cancelled.
+ * Return: 0 or -ENOMEM; after an error the packet must be cancelled.
  */
 int roce_train_begin_packets(struct roce_train *train,
 			     const struct roce_packet *packet, u32 count)
@@ -385,8 +385,8 @@ int roce_train_begin_packets(struct roce_train *train,
 }
 
 /**
- * roce_train_cancel_packet() - take back the packet that was begun
- * @train: the finished packets stay; no other one can be added
+ * roce_train_cancel_packet() - discard the packet under construction
+ * @train: keeps its finished packets; no other packet can be added
  */
 void roce_train_cancel_packet(struct roce_train *train)
 {
@@ -394,13 +394,13 @@ void roce_train_cancel_packet(struct roce_train *train)
 	if (!train->skb)
 		return;
 	claim_bytes(train);
-	/* Does not fail: the sk_buff is nobody else's and only gets shorter. */
+	/* Cannot fail: nobody else owns the sk_buff, and it only gets shorter. */
 	WARN_ON_ONCE(pskb_trim(train->skb, train->start));
 	train->bytes = train->start;
 }
 
 /**
- * roce_train_drop() - give a train up
+ * roce_train_drop() - free an unsent train
  * @train: open
  */
 void roce_train_drop(struct roce_train *train)
@@ -412,10 +412,10 @@ void roce_train_drop(struct roce_train *train)
 /**
  * roce_train_of_one() - make a train of one packet
  * @train: to be filled in; holds nothing after an error
- * @av: where it goes
+ * @av: destination
  * @source_port: of the UDP header
- * @packet: describes it, as for roce_train_begin_packets()
- * @payload: of the packet, as many bytes as it says
+ * @packet: see roce_train_begin_packets()
+ * @payload: payload of @packet
  *
  * BH disabled until the train is sent or dropped.
  *
@@ -436,7 +436,7 @@ int roce_train_of_one(struct roce_train *train, const struct roce_av *av,
 	return err;
 }
 
-/* To be filled in by the netdev, or on its behalf */
+/* The netdev, or software on its behalf, computes the checksum. */
 static void offer_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
 {
 	skb->ip_summed = CHECKSUM_PARTIAL;
@@ -452,15 +452,15 @@ static void offer_checksum(struct sk_buff *skb, struct roce_ip_headers *headers)
 }
 
 /**
- * roce_train_finish() - make an IP datagram of a train
+ * roce_train_finish() - make an IP datagram from a train
  * @train: with at least one packet; holds nothing afterwards
  *
- * The UDP checksum, which the ICRC does not cover, is left at zero for an IPv4
- * packet that travels alone, as RNICs do. Segmentation needs CHECKSUM_PARTIAL,
- * and IPv6 a checksum (RFC 8200, 8.1).
+ * Like RNICs, it leaves the UDP checksum of a single IPv4 packet at zero; the ICRC does
+ * not cover it. Segmentation needs CHECKSUM_PARTIAL, and IPv6 needs a checksum
+ * (RFC 8200, 8.1).
  *
- * Return: the sk_buff, its data at the IP header. Route, netdev and lengths in
- * the IP header are the caller's to set.
+ * Return: the sk_buff, its data at the IP header. The caller must set route, netdev
+ * and the lengths in the IP header.
  */
 struct sk_buff *roce_train_finish(struct roce_train *train)
 {
@@ -475,7 +475,7 @@ struct sk_buff *roce_train_finish(struct roce_train *train)
 	memcpy(skb->data, &headers->udp, sizeof(headers->udp));
 	if (train->packets > 1) {
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-		/* The ICRC of each packet covers its identification. */
+		/* The ICRC of each packet covers the same identification. */
 		if (!headers->ipv6)
 			skb_shinfo(skb)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
 		skb_shinfo(skb)->gso_size = train->segment;
@@ -498,14 +498,14 @@ struct sk_buff *roce_train_finish(struct roce_train *train)
 }
 
 /**
- * roce_train_cut() - what segmentation makes of a train
- * @skb: of roce_train_finish(), with more than one packet; its netdev is set
+ * roce_train_cut() - segment a train
+ * @skb: returned by roce_train_finish(), with more than one packet; its netdev is set
  *
- * The segments share the pages of the train, and leave the checksum to the netdev,
- * if it can do that.
+ * The segments share the pages of the train. They leave the checksum to the netdev, if
+ * it can compute it.
  *
- * Return: the list of its packets; NULL or an ERR_PTR() if that failed. The train is
- * still the caller's.
+ * Return: the list of its packets; NULL or an ERR_PTR() on error. The caller still owns
+ * the train.
  */
 struct sk_buff *roce_train_cut(struct sk_buff *skb)
 {

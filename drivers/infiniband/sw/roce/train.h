@@ -8,46 +8,46 @@
 struct roce_av;
 
 /*
- * Limits of a train: what UDP segmentation takes (64 KiB with headers), and the
- * number of segments that receivers are used to.
+ * Limits of a train: the size that UDP segmentation accepts (64 KiB with headers), and
+ * the usual maximum of segments for receivers.
  */
 #define ROCE_TRAIN_MAX_BYTES	65000
 #define ROCE_TRAIN_MAX_PACKETS	64
 
-/* Trains that are sent before the engine looks at what was received meanwhile */
+/* Trains to send before the engine looks at received packets */
 #define ROCE_TRAINS_PER_STEP	2
 
-/* How long to wait for a netdev that takes no more, or for memory */
+/* Length of a stall, when the queue of the netdev is full or memory is missing */
 #define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
 
-/* Stalls in a row after which is lost what nobody waits for, or asks for again */
+/* Consecutive stalls after which pending packets are dropped, unless they are reliable */
 #define ROCE_MAX_STALLS		100
 
 /**
  * struct roce_train - a train under construction
- * @skb: holds the finished packets; NULL before the first one was begun
+ * @skb: holds the finished packets; NULL before the first packet
  * @headers: IP and UDP header of the packet under construction
- * @packets: finished ones
- * @sent: how many of them left before the egress queue was full; set by a send
- *	function that returns -EAGAIN
- * @segment: bytes of each packet but a last, shorter one
+ * @packets: number of finished packets
+ * @sent: number of packets that were sent before the egress queue was full; set by a
+ *	send function that returns -EAGAIN
+ * @segment: bytes of each packet, except for a last, shorter one
  * @closed: the last packet was shorter, or a limit is reached
  * @limit: bytes after which no other packet is added
- * @bytes: of all packets so far
+ * @bytes: bytes of all packets so far
  * @data: it carries payload of a connection, and counts against its rate
  * @priority: of the sk_buff
- * @departure: CLOCK_MONOTONIC time before which fq holds it; 0 for at once
- * @start: bytes in front of the packet under construction
- * @icrc: of the bytes of that packet so far
+ * @departure: CLOCK_MONOTONIC time before which fq holds it; 0 for none
+ * @start: bytes before the packet under construction
+ * @icrc: ICRC of this packet so far
  * @prefix: of the ICRC of the latest packet
  * @bth: of the packet under construction
- * @payload: bytes of it
- * @left: of these, to be appended until the next packet begins
- * @more: packets of the same kind that follow the one under construction
- * @place: where the next byte goes
- * @end: of the room there
- * @unclaimed: from here to @place are bytes that do not belong to @skb yet
- * @in_page: @place is in a page, rather than in the linear part of @skb
+ * @payload: bytes of its payload
+ * @left: bytes of payload that are missing before the next packet begins
+ * @more: number of similar packets that follow the one under construction
+ * @place: where the next byte is written
+ * @end: end of the room there
+ * @unclaimed: start of the bytes before @place that do not belong to @skb yet
+ * @in_page: @place is in a page, not in the linear part of @skb
  *
  * A train is a run of packets of one QP in one sk_buff, every one @segment
  * bytes long but the last one, which may be shorter: what UDP segmentation

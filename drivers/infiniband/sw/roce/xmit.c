@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The transmitter: how a train leaves, whichever half of a QP sends it. It waits for
- * the rate of the flow and for its turn among the QPs of the host, is built, and is
- * handed to the network.
+ * The transmitter of both halves of a QP. A train waits for the rate of the flow and for
+ * its turn among the QPs of the host, is built, and is handed to the network.
  */
 #include "congestion.h"
 #include "egress.h"
@@ -37,20 +36,20 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
 	roce_engine_charge(train->bytes);
 	if (err)
 		roce_train_drop(train);
-	/* Whatever is wrong with the memory of a consumer: waiting does not help. */
+	/* All other errors are those of the consumer's memory: waiting does not help. */
 	return err && err != -ENOMEM ? -EACCES : err;
 }
 
 /**
  * roce_xmit() - send a train
- * @qp: of which one half is owned by the caller
- * @xmit: what to send
+ * @qp: the caller owns the half in @xmit
+ * @xmit: the train to send
  *
  * BH disabled, RCU read side.
  *
- * Return: 0; -EBUSY if it has to wait, for its rate if @xmit->wait is set, else for
- * its turn, with which the engine is scheduled; -ENOMEM or -EACCES if nothing could be
- * built. If @xmit->built is set, it is what roce_send() returns.
+ * Return: if @xmit->built is set, the return value of roce_send(). Otherwise -EBUSY if it
+ * must wait, for @xmit->wait, or if that is 0, for its turn, when the engine is scheduled;
+ * -ENOMEM or -EACCES if nothing could be built.
  */
 int roce_xmit(struct roce_qp *qp, struct roce_xmit *xmit)
 {

@@ -11,16 +11,16 @@ struct roce_qp;
 
 /**
  * struct roce_xmit - a train that one half of a QP wants to send
- * @half: which one
+ * @half: the sending half
  * @engine: of that half, owned by the caller
- * @av: where the train goes
+ * @av: destination of the train
  * @source_port: of its UDP header
  * @data: it carries payload of a connection, and counts against its rate
  * @build: adds packets to the train; fails if it can add none
- * @built: set when the train is complete: what roce_xmit() returns is the network's word
- * @wait: set to the nanoseconds that the rate of the flow asks to wait, or 0
- * @sent_at: set to when it was handed over, if round trips are measured
- * @train: what was built, and how many packets of it were sent
+ * @built: set when the train is complete and was handed to the network
+ * @wait: set to the nanoseconds to wait for the rate of the flow, or 0
+ * @sent_at: set to the time of sending, if round trips are measured
+ * @train: set to the train, with the number of packets that were sent
  */
 struct roce_xmit {
 	enum roce_half half;
