@@ -27,13 +27,13 @@ static void call_handler(struct roce_bh *bh)
 
 /**
  * roce_create_cq() - the create_cq verb
- * @ibcq: zeroed but for what the core knows
- * @attr: how many entries it must hold
+ * @ibcq: zeroed, except for the fields of the core
+ * @attr: minimum number of entries
  * @udata: NULL for a kernel consumer
  *
- * A program that has one event channel for several CQs reads one of them when an event
- * is another one's, and is behind by some completions. perftest is, and has queues for
- * one request. As on RNICs there is room for more than that.
+ * A program with one event channel for several CQs may poll one CQ for an event of
+ * another, and is then some completions behind. perftest does so, with queues for a
+ * single request. So like RNICs this adds room for more completions.
  *
  * Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM or -EFAULT.
  */
@@ -85,7 +85,7 @@ uncount:
 
 /**
  * roce_destroy_cq() - the destroy_cq verb
- * @ibcq: no QP posts to it any more
+ * @ibcq: not used by any QP
  * @udata: NULL for a kernel consumer
  *
  * Return: 0.
@@ -107,14 +107,14 @@ int roce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 /**
  * roce_resize_cq() - the resize_cq verb
  * @ibcq: of a user program
- * @entries: that it must hold from now on
+ * @entries: new minimum number of entries
  * @udata: of the program
  *
  * The program learns of the new ring before it is in use: nothing that can fail
- * comes after the exchange.
+ * follows the exchange.
  *
- * Return: 0, -EINVAL for a number that is out of bounds or less than what
- * waits to be polled, -ENOMEM or -EFAULT.
+ * Return: 0, -EINVAL for a number that is out of bounds or less than the unpolled
+ * completions, -ENOMEM or -EFAULT.
  */
 int roce_resize_cq(struct ib_cq *ibcq, unsigned int entries,
 		   struct ib_udata *udata)
@@ -147,7 +147,7 @@ out:
 	return err;
 }
 
-/* Of the kernel's flags programs know these, and one of them by another bit. */
+/* The flags of the user ABI: a subset of the kernel's, and one has another bit. */
 #define USER_WITH_INVALIDATE	BIT(3)
 
 static unsigned int user_flags(int flags)
@@ -184,7 +184,7 @@ static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
 	};
 }
 
-/* The consumer asked to be told of this kind of completion, once. */
+/* Whether the consumer has asked for an event for this kind of completion */
 static bool is_awaited(const struct roce_cq *cq, const struct ib_wc *wc,
 		       bool solicited)
 {
@@ -194,7 +194,7 @@ static bool is_awaited(const struct roce_cq *cq, const struct ib_wc *wc,
 	       wc->status != IB_WC_SUCCESS;
 }
 
-/* One event stands for one completion. */
+/* An event is sent: disarm, and count it for one completion. */
 static void announce(struct roce_cq *cq)
 {
 	cq->notify = 0;
@@ -215,15 +215,15 @@ static void report_overflow(struct roce_cq *cq)
 
 /**
  * roce_cq_post() - add a completion
- * @cq: cannot go away, since a QP of the caller uses it
+ * @cq: cannot be destroyed, since a QP of the caller uses it
  * @wc: the completion, with @wc->qp set
  * @solicited: of a receive whose packet asked for an event; errors always count
  *	as solicited (IBA volume 1, 11.4.2.2)
  *
- * Any context, but no lock that a completion event handler could want.
+ * Any context, without any lock that a completion event handler may take.
  *
- * Return: false if the CQ has overflowed, now or before: the completion is lost
- * and the QP is to go to the error state.
+ * Return: false if the CQ has overflowed, now or before: the completion is lost,
+ * and the QP must go to the error state.
  */
 bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 {
@@ -257,12 +257,12 @@ bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 /**
  * roce_poll_cq() - the poll_cq verb, of kernel consumers
  * @ibcq: of a kernel consumer
- * @count: at most so many
+ * @count: maximum number of completions
  * @wc: to be filled in
  *
  * Any context.
  *
- * Return: how many there were.
+ * Return: number of completions.
  */
 int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 {
@@ -282,21 +282,21 @@ int roce_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc)
 /**
  * roce_req_notify_cq() - the req_notify_cq verb
  * @ibcq: the CQ
- * @flags: which completion is to call the handler, and whether to report that
- *	there are some already
+ * @flags: which completion triggers the handler, and whether to report that there are
+ *	some already
  *
  * Any context for a kernel consumer, process context for a program. IBA volume 1,
- * 11.4.2.2: a wish for any completion is not replaced by one for a solicited
+ * 11.4.2.2: a request for any completion is not replaced by one for a solicited
  * completion only.
  *
- * A program cannot be told by the return value, and one that reads some of the
- * completions only would wait in vain for the next one. RNICs that learn with the
- * request what was read so far make an event at once; so does this, if more
- * completions are unread than there were events for them. A program that asks for the
- * next event before it reads the one completion of this event gets no second event
+ * A program does not see the return value, and if it polls only some of the
+ * completions, it would wait in vain for the next one. RNICs, which learn with the
+ * request what was polled so far, send an event at once. So does this, if more
+ * completions are unpolled than there were events for them. A program that asks for
+ * the next event before it polls the one completion of this event gets no second event
  * for it: perftest would take that for the next completion, and post too early.
  *
- * Return: 1 if there are completions and the caller wanted to know, else 0.
+ * Return: 1 if there are completions and the caller asked for a report, else 0.
  */
 int roce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {

@@ -9,22 +9,22 @@
 
 /**
  * struct roce_cq - completion queue
- * @ibcq: what the RDMA core knows of it
- * @resize_lock: only its holder exchanges @ring
- * @lock: guards all that follows
+ * @ibcq: the core's part
+ * @resize_lock: serializes exchanges of @ring
+ * @lock: guards all fields below
  * @ring: of ib_uverbs_wc for a user program, of ib_wc for the kernel
  * @notify: IB_CQ_NEXT_COMP or IB_CQ_SOLICITED while armed, else 0
- * @unannounced: of the completions that are not read yet, those that had no event
- * @overflowed: a completion was lost; nothing is added any more
- * @handler: calls the completion handler, outside of every lock of ours
- * @idle_qps: QPs in the error state whose receive queue is looked at when the
- *	program asks for an event, see receive_flush.c
- * @idle_count: how many
+ * @unannounced: number of unpolled completions without an event
+ * @overflowed: a completion was lost; no other one is added
+ * @handler: calls the completion handler, without locks of the driver
+ * @idle_qps: QPs in the error state whose receive queue is checked when the program
+ *	asks for an event, see receive_flush.c
+ * @idle_count: number of these QPs
  */
 struct roce_cq {
 	struct ib_cq ibcq;
-	struct mutex resize_lock; /* of exchanges of the ring */
-	spinlock_t lock; /* of the rest */
+	struct mutex resize_lock; /* see @resize_lock above */
+	spinlock_t lock; /* see @lock above */
 	struct roce_ring ring;
 	enum ib_cq_notify_flags notify;
 	u32 unannounced;
