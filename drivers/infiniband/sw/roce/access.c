@@ -12,7 +12,6 @@
  *
  * The caller gets the memory in pieces, each contiguous in the kernel's address
  * space, and reads or writes them itself.
- * contiguous in the kernel's memory.
  */
 #include <linux/highmem.h>
 

@@ -24,7 +24,6 @@ struct roce_extent {
  * @length: bytes
  *
  * The caller serializes access to the list.
- * Nobody else uses the list meanwhile.
  */
 static inline void roce_extent_add(struct roce_extent *extents, u32 *count,
 				   void *start, u64 length)
