@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receives in a ring, be it that of a QP (receive_queue.c) or one that several QPs
- * share (srq.c).
+ * Receives in a ring, of a QP (receive_queue.c) or shared by several QPs (srq.c).
  */
 #include "receive.h"
 #include "ring.h"
 #include "roce.h"
 
 /**
- * roce_receive_take() - take the next receive out of a ring
+ * roce_receive_take() - take the next receive from a ring
  * @ring: of receives; the caller is its only consumer
- * @max_sges: of a receive in this ring
- * @receive: to be filled in, has room for as many
+ * @max_sges: maximum of a receive in this ring
+ * @receive: filled in; has room for @max_sges
  *
- * Copies the receive, which a program may change at any time, once.
+ * Copies the receive once, since a program may change it at any time.
  *
  * Return: false if none was posted.
  */
@@ -61,9 +60,9 @@ static int post_receive(struct roce_ring *ring, u32 max_sges,
 }
 
 /**
- * roce_receive_post() - put receives of a kernel consumer into a ring
+ * roce_receive_post() - add receives of a kernel consumer to a ring
  * @ring: of receives; the caller is its only producer
- * @max_sges: of a receive in this ring
+ * @max_sges: maximum of a receive in this ring
  * @wr: list of receives
  * @bad_wr: set to the first one that was refused
  *

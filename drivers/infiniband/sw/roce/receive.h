@@ -11,11 +11,11 @@ struct roce_ring;
 struct roce_sge_walk;
 
 /**
- * struct roce_receive - a receive work request, copied out of its ring
+ * struct roce_receive - a receive work request, copied from its ring
  * @wr_id: the consumer's
- * @valid: whether it may be written to; a program can post anything
+ * @valid: it may be written to; a program can post anything
  * @length: bytes of all @sge
- * @sges: how many
+ * @sges: number of elements of @sge
  * @sge: where the message goes
  */
 struct roce_receive {

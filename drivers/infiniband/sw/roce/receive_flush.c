@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The receives of a QP in the error state are flushed (IBA volume 1, 10.3.1): what was
- * posted before, and what is posted from then on. The receive queue of a program is
- * polled, ever more seldom, and then the QP is idle: it is looked at when the program
- * enters the kernel.
+ * Flushes the receives of a QP in the error state (IBA volume 1, 10.3.1), those posted
+ * before and those posted later. The receive queue of a program is polled, less and less
+ * often. Then the QP is idle: its queue is checked when the program enters the kernel.
  */
 #include "cq.h"
 #include "engine.h"
@@ -11,19 +10,19 @@
 #include "receive.h"
 #include "section.h"
 
-/* Receives that are flushed before softirq does something else */
+/* Receives to flush before the softirq yields */
 #define FLUSH_BUDGET		64
 
 /*
- * How often a program's receive queue is flushed in the error state: ever more
- * seldom while there is nothing in it.
+ * Interval between two checks of a program's receive queue in the error state. It grows
+ * while the queue is empty.
  */
 #define MIN_FLUSH_INTERVAL	(20 * NSEC_PER_MSEC)
 #define MAX_FLUSH_INTERVAL	(512 * MIN_FLUSH_INTERVAL)
 
 /*
- * Do not poll the receive queue of a program any more. From now on it is looked at when
- * the program enters the kernel for the QP, or asks its CQ for an event.
+ * Stop polling the receive queue of a program. From now on it is checked when the
+ * program enters the kernel for the QP, or asks its CQ for an event.
  */
 static void add_idle(struct roce_qp *qp)
 {
@@ -39,10 +38,10 @@ static void add_idle(struct roce_qp *qp)
 }
 
 /**
- * roce_receive_remove_idle() - the QP is not among the idle ones of its CQ any more
+ * roce_receive_remove_idle() - remove a QP from the idle ones of its CQ
  * @qp: idle or not; its responder is owned by the caller
  *
- * Sections that have begun may have found it before.
+ * Running sections may still have found it.
  */
 void roce_receive_remove_idle(struct roce_qp *qp)
 {
@@ -57,7 +56,7 @@ void roce_receive_remove_idle(struct roce_qp *qp)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* What waits in a shared receive queue is for other QPs. */
+/* Receives in a shared receive queue are for other QPs. */
 static bool has_receive_to_flush(struct roce_qp *qp)
 {
 	return qp->responder.has_receive ||
@@ -73,8 +72,8 @@ static void report_last_wqe(struct roce_qp *qp)
 }
 
 /*
- * A program posts receives without telling the kernel. Who has posted none for long
- * costs no timer any more: packets do not count, which come as a peer likes.
+ * A program posts receives without telling the kernel. If it has posted none for long,
+ * there is no timer any more. Packets do not restart it: a peer could send any number.
  */
 static void flush_later(struct roce_qp *qp)
 {
@@ -97,9 +96,9 @@ static void flush_later(struct roce_qp *qp)
  * roce_receive_flush() - flush the receives of a QP
  * @qp: in the error state; its responder is owned by the caller
  *
- * BH disabled. Receives of a shared receive queue are flushed only if they are in use.
+ * BH disabled. Of a shared receive queue, only a receive in use is flushed.
  *
- * Return: true if there is more: a program can post as fast as this flushes.
+ * Return: true if there may be more: a program can post as fast as this flushes.
  */
 bool roce_receive_flush(struct roce_qp *qp)
 {
@@ -125,7 +124,7 @@ bool roce_receive_flush(struct roce_qp *qp)
 	return false;
 }
 
-/* The first one goes to the end of the list. */
+/* Take the first QP of the list, and move it to the end. */
 static struct roce_qp *next_idle(struct roce_cq *cq)
 {
 	struct roce_qp *qp;
@@ -141,8 +140,8 @@ static struct roce_qp *next_idle(struct roce_cq *cq)
 }
 
 /**
- * roce_receive_look() - flush what was posted to QPs that are not polled any more
- * @cq: of a program: the CQ of their receives
+ * roce_receive_look() - flush receives of QPs that are not polled any more
+ * @cq: of a program: the CQ of these receives
  *
  * Process context.
  */

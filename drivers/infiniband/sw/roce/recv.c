@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The edge to IP, inwards: a UDP tunnel socket per address family and
- * namespace, and the way from a datagram to the engines of QPs.
+ * Receives datagrams from IP: a UDP tunnel socket per address family and namespace. Gives
+ * their packets to the engines of QPs.
  */
 #include <linux/if_vlan.h>
 #include <linux/mutex.h>
@@ -30,10 +30,10 @@
 #include "section.h"
 
 /**
- * struct roce_net - what a namespace needs to receive RoCE packets
- * @devices: in this namespace
- * @socket4: bound to UDP port 4791, while there are devices
- * @socket6: likewise, for IPv6; NULL if the host has none
+ * struct roce_net - receiving in a namespace
+ * @devices: number of devices in the namespace
+ * @socket4: IPv4 socket on UDP port 4791, while there are devices
+ * @socket6: the same for IPv6; NULL if the host has no IPv6
  */
 struct roce_net {
 	unsigned int devices;
@@ -58,7 +58,7 @@ static struct roce_qp *find_gsi_qp(struct net *net, struct net_device *netdev,
 	return rcu_dereference(dev->gsi_qp);
 }
 
-/* QPNs are unique on the host, but for those that every port has. */
+/* QPNs are unique on the host, except for QP 1, which each port has. */
 static struct roce_qp *find_qp(struct net *net, struct net_device *netdev,
 			       struct sk_buff *skb, u32 qpn)
 {
@@ -71,8 +71,8 @@ static struct roce_qp *find_qp(struct net *net, struct net_device *netdev,
 }
 
 /*
- * Whose counter tells of packets for nobody: anybody can send them, so it is not
- * searched for by address. What this host sends to itself comes through lo.
+ * Find the device that counts packets without a QP. Anyone can send such packets, so the
+ * costly search by address is only for traffic of the host to itself, through lo.
  */
 static struct roce_device *find_counting_device(struct net *net,
 						struct net_device *netdev,
@@ -87,7 +87,7 @@ static struct roce_device *find_counting_device(struct net *net,
 	return roce_devices_find_by_address(net, netdev, &destination);
 }
 
-/* All packets that are left of the run */
+/* Drop all packets that are left of the run. */
 static void drop_run(struct net *net, struct net_device *netdev,
 		     struct sk_buff *skb, enum roce_counter why)
 {
@@ -99,14 +99,14 @@ static void drop_run(struct net *net, struct net_device *netdev,
 		kfree_skb(skb);
 }
 
-/* What takes the packets of a run */
+/* The part of a QP that handles the packets of a run */
 enum consumer {
 	RESPONDER,
 	COMPLETER,
 	REACTION_POINT,
 };
 
-/* Whom a packet is for */
+/* The destination of a packet */
 struct target {
 	u32 qpn;
 	enum consumer consumer;
@@ -145,7 +145,7 @@ static void distribute_run(struct net *net, struct net_device *netdev,
 		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_no_qp);
 }
 
-/* Of the packet that @run is at; false if it is not whole */
+/* Find the target of the packet at @run; false if the packet is incomplete. */
 static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 			struct target *target)
 {
@@ -164,8 +164,8 @@ static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 }
 
 /*
- * Move @next to the first packet that is for somebody else than @target, and say for
- * whom. False if there is none.
+ * Move @next to the first packet with another target than @target, and return that
+ * target. False if there is none.
  */
 static bool find_next_run(const struct sk_buff *skb, struct roce_run *next,
 			  const struct target *target, struct target *next_target)
@@ -177,7 +177,7 @@ static bool find_next_run(const struct sk_buff *skb, struct roce_run *next,
 	return false;
 }
 
-/* The run of @skb ends where @next begins, which is that of what is returned. */
+/* End the run of @skb where @next begins, and return a clone with the run @next. */
 static struct sk_buff *split_run(struct sk_buff *skb, const struct roce_run *next)
 {
 	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
@@ -189,7 +189,7 @@ static struct sk_buff *split_run(struct sk_buff *skb, const struct roce_run *nex
 	return rest;
 }
 
-/* A train has one IP header, so it was marked as a whole. */
+/* Whether a switch has marked the datagram. A train has one IP header for all packets. */
 static bool is_marked(const struct sk_buff *skb)
 {
 	return roce_is_ipv6(skb) ?
@@ -197,7 +197,7 @@ static bool is_marked(const struct sk_buff *skb)
 	       INET_ECN_is_ce(ip_hdr(skb)->tos);
 }
 
-/* What the engines must not look at any more once this softirq is over */
+/* Drop references that must not outlive this softirq. */
 static void detach_from_stack(struct sk_buff *skb)
 {
 	struct roce_run *run = roce_run(skb);
@@ -210,14 +210,13 @@ static void detach_from_stack(struct sk_buff *skb)
 }
 
 /**
- * roce_recv() - take a datagram that was sent to UDP port 4791
+ * roce_recv() - receive a datagram to UDP port 4791
  * @net: namespace in which it arrived
  * @skb: consumed; network and transport header are set, data is at the latter
  *
- * A datagram that was not cut on its way, or was put together again by GRO,
- * holds many packets, each gso_size bytes long but the last one. What follows
- * each other for the same half of the same QP is a run, and goes there in one
- * piece.
+ * A datagram that was not cut on its way, or was merged by GRO, contains many packets,
+ * each gso_size bytes long, except for the last one. Consecutive packets for the same
+ * half of the same QP form a run, which goes there as a whole.
  *
  * Softirq context, in a section.
  */
@@ -256,7 +255,7 @@ void roce_recv(struct net *net, struct sk_buff *skb)
 	distribute_run(net, netdev, skb, &target);
 }
 
-/* The netdev of a VRF through which an sk_buff came, whose dev is the VRF; else 0 */
+/* ifindex of the netdev that received an sk_buff, if its dev is the VRF above; else 0 */
 static int netdev_in_vrf(struct sk_buff *skb)
 {
 	return roce_is_ipv6(skb) ? inet6_sdif(skb) : inet_sdif(skb);
@@ -275,21 +274,21 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 }
 
 /*
- * UDP cuts a GSO datagram before it gives it to a tunnel's receive function,
- * unless the sk_buff says that a tunnel made it. This is behind the firewall, which
- * has seen the train as the one datagram that it is.
+ * UDP cuts a GSO datagram before it gives it to the receive function of a tunnel, unless
+ * the sk_buff is marked as made by a tunnel. This hook runs after the firewall, which has
+ * seen the train as one datagram.
  */
 static void keep_train_whole(struct sk_buff *skb)
 {
-	/* The shared info may belong to a packet socket's clone as well. */
+	/* The shared info may also belong to a clone of a packet socket. */
 	if (!skb_unclone(skb, GFP_ATOMIC))
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
 }
 
 /*
- * UDP finds no unbound socket for what came through a VRF, unless the sysctl
- * udp_l3mdev_accept says so. It does not search if the sk_buff names the socket, which
- * needs no reference in this RCU read section.
+ * UDP finds no unbound socket for packets that came through a VRF, unless the sysctl
+ * udp_l3mdev_accept is set. It does not search if the sk_buff has a socket, which needs
+ * no reference in this RCU read section.
  */
 static void name_socket(struct net *net, struct sk_buff *skb)
 {
@@ -308,7 +307,7 @@ static bool is_train(const struct sk_buff *skb)
 	return skb_is_gso(skb) && skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
 }
 
-/* Whether it has the UDP port, and no header between IP and UDP */
+/* Whether it is for the UDP port, without a header between IP and UDP */
 static bool is_for_us(const struct sk_buff *skb)
 {
 	bool ipv6 = roce_is_ipv6(skb);
@@ -411,13 +410,12 @@ static void close_namespace(struct net *net, struct roce_net *rn)
 }
 
 /**
- * roce_recv_open() - receive in a namespace, as long as a device is there
+ * roce_recv_open() - receive in a namespace, until roce_recv_close()
  * @net: the namespace
  *
  * Process context.
  *
- * Return: 0, -EADDRINUSE if UDP port 4791 belongs to somebody else, or another
- * negative errno.
+ * Return: 0, -EADDRINUSE if UDP port 4791 is in use, or another negative errno.
  */
 int roce_recv_open(struct net *net)
 {
@@ -453,7 +451,7 @@ static struct pernet_operations roce_net_ops = {
 };
 
 /**
- * roce_recv_init() - let each namespace have sockets
+ * roce_recv_init() - initialize the receiving side of all namespaces
  *
  * Return: 0 or a negative errno.
  */

@@ -8,19 +8,18 @@
 #include "ring.h"
 
 /*
- * An RNIC's driver pins the rings of a program, whose RLIMIT_MEMLOCK bounds them.
- * The usual limit of 8 MiB is too low for a program with many QPs, and rdma_rxe has
- * none: so there is a bound of our own.
+ * An RNIC's driver pins the rings of a program, so RLIMIT_MEMLOCK limits them. Its usual
+ * value of 8 MiB is too low for a program with many QPs, and rdma_rxe has no limit. So
+ * the driver has a limit of its own.
  */
 static unsigned int max_ring_mib = 1024;
 module_param(max_ring_mib, uint, 0644);
 MODULE_PARM_DESC(max_ring_mib, "MiB of queues that a program may have for each device that it opens (1024)");
 
 /*
- * The memory of a ring that user space maps. It lives as long as its entry is
- * known to the RDMA core; the pages themselves live as long as anybody has
- * them mapped, since remap_vmalloc_range() takes a reference on each. No
- * vm_ops are involved, so mappings may outlive this module.
+ * The memory of a ring that user space maps. It lives as long as the RDMA core knows its
+ * entry. The pages live as long as they are mapped, since remap_vmalloc_range() takes a
+ * reference to each. There are no vm_ops, so mappings may outlive this module.
  */
 struct roce_ring_mapping {
 	struct rdma_user_mmap_entry entry;
@@ -45,8 +44,8 @@ static void uncharge(struct roce_ucontext *context, size_t size)
 }
 
 /*
- * vmalloc_user() would do, but for the accounting: what a program can allocate
- * is bounded by its memory cgroup.
+ * vmalloc_user() with accounting: the memory cgroup of a program limits its
+ * allocations.
  */
 static void *alloc_user_memory(size_t size)
 {
@@ -65,7 +64,7 @@ static void *alloc_user_memory(size_t size)
 			goto free_pages;
 	}
 
-	/* From here on the pages, and the array, belong to the area. */
+	/* From here on the area owns the pages and the array. */
 	memory = vmap(pages, count, VM_MAP_PUT_PAGES | VM_USERMAP, PAGE_KERNEL);
 	if (memory)
 		return memory;
@@ -140,17 +139,16 @@ static int alloc_for_kernel(struct roce_ring *ring, size_t size)
 /**
  * roce_ring_init() - allocate a ring
  * @ring: to be filled in
- * @capacity: elements that it must be able to hold at once, for the caller to
- *	bound
+ * @capacity: elements that it must hold; the caller checks the limit
  * @element_size: bytes of an element, rounded up to a power of two
- * @produced_here: whether we, rather than the verbs consumer, fill it
- * @udata: of the verb when a user program is the other side, else NULL
- * @info: for user space, where to map the ring
+ * @produced_here: the driver fills the ring, not the verbs consumer
+ * @udata: of the verb if a user program is the other side, else NULL
+ * @info: set for user space: where to map the ring
  *
  * Process context.
  *
  * Return: 0; -ENOMEM, also for a program that has max_ring_mib of rings; or another
- * error of the RDMA core for what is mapped.
+ * error of rdma_user_mmap_entry_insert().
  */
 int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 		   bool produced_here, struct ib_udata *udata,
@@ -181,10 +179,10 @@ int roce_ring_init(struct roce_ring *ring, u32 capacity, size_t element_size,
 }
 
 /**
- * roce_ring_free() - give a ring's memory up
- * @ring: nobody in the kernel uses it any more; user space may
+ * roce_ring_free() - free a ring's memory
+ * @ring: unused in the kernel; user space may still have it mapped
  *
- * Process context. Does nothing to a ring that was never set up.
+ * Process context. Does nothing to a zeroed ring.
  */
 void roce_ring_free(struct roce_ring *ring)
 {
@@ -196,10 +194,10 @@ void roce_ring_free(struct roce_ring *ring)
 	ring->buf = NULL;
 }
 
-/* Elements of a program that are moved while a lock is held and interrupts are off */
+/* Elements of a program to move with a lock held and interrupts off */
 #define MOVE_BUDGET	64
 
-/* From the oldest that waited when it began; both sides may go on meanwhile. */
+/* A move starts at the oldest element; both sides of the ring may go on meanwhile. */
 struct move {
 	u32 begin;
 	u32 done;
@@ -216,7 +214,7 @@ static u32 newest(const struct roce_ring *ring)
 	return ring->produced_here ? ring->index : roce_ring_peer_index(ring);
 }
 
-/* Nobody knows the other ring yet. Its element 0 is the one at the begin. */
+/* @to is not in use yet. Its element 0 is element @move->begin of @from. */
 static int move_some(struct roce_ring *to, struct roce_ring *from,
 		     struct move *move)
 {
@@ -224,7 +222,7 @@ static int move_some(struct roce_ring *to, struct roce_ring *from,
 	u32 consumed = (oldest(from) - move->begin) & from->mask;
 	u32 budget = from->mapping ? MOVE_BUDGET : U32_MAX;
 
-	/* Less than before, or more taken than there was: a program wrote that. */
+	/* Fewer than before, or more consumed than produced: a program wrote that. */
 	if (total > roce_ring_capacity(to) || total < move->done ||
 	    (!from->produced_here && consumed > total))
 		return -EINVAL;
@@ -243,18 +241,18 @@ static int move_some(struct roce_ring *to, struct roce_ring *from,
 		to->index = consumed;
 		WRITE_ONCE(to->buf->consumer_index, consumed);
 	}
-	/* After the elements have been written. */
+	/* Publish after the elements have been written. */
 	smp_store_release(&to->buf->producer_index, total);
 	return 0;
 }
 
 /**
- * roce_ring_replace() - another ring takes the place of one, with all that waits
- * @ring: in use; the caller sees to it that only one at a time replaces it
- * @to: just set up, as @ring was but for its capacity; the old one afterwards
- * @lock: of @ring; held for a few elements of a program at a time. Its library
- *	keeps its side of the ring still; without it, the program harms itself. A
- *	kernel consumer goes on, so its elements move all at once.
+ * roce_ring_replace() - replace a ring, and keep its elements
+ * @ring: in use; the caller serializes replacements
+ * @to: a new ring, which differs only in its capacity; holds the old one afterwards
+ * @lock: of @ring; held for a few elements of a program at a time. The library of the
+ *	program stops its side of the ring meanwhile, or the program harms itself. A
+ *	kernel consumer does not stop, so its elements move all at once.
  *
  * Process context.
  *
@@ -280,7 +278,7 @@ int roce_ring_replace(struct roce_ring *ring, struct roce_ring *to,
 }
 
 /**
- * roce_ring_mmap_free() - the mmap_free verb: the last user of an entry left
+ * roce_ring_mmap_free() - the mmap_free verb: free an entry without users
  * @entry: of a &struct roce_ring_mapping
  */
 void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
@@ -292,11 +290,11 @@ void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
 }
 
 /**
- * roce_ring_mmap() - the mmap verb: map a ring at the offset that info told
+ * roce_ring_mmap() - the mmap verb: map a ring
  * @context: of the program
- * @vma: where to map it
+ * @vma: where to map it, with the offset from the ring's info
  *
- * Return: 0 or -EINVAL for an offset or a length that is no ring's.
+ * Return: 0, or -EINVAL if no ring has this offset and length.
  */
 int roce_ring_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 {

@@ -6,18 +6,18 @@
 #include <rdma/rdma_user_rxe.h>
 
 /*
- * A ring that one side fills and the other one drains. If user space is the
- * other side, it can write anything anywhere in the mapped memory at any time:
- * its index is masked whenever it is read, ours is private and only published,
- * and nothing else in the header is ever read back.
+ * A ring that one side fills and the other one drains. If user space is the other side,
+ * it can write anything to the mapped memory at any time: its index is masked whenever
+ * it is read, the driver's index is private and only published, and no other field of
+ * the header is read back.
  */
 struct roce_ring {
 	struct rxe_queue_buf *buf;	/* the header, then the elements */
 	u32 element_size;		/* bytes, a power of two */
 	u32 mask;			/* elements - 1 */
-	u32 index;			/* ours, in [0, mask] */
-	bool produced_here;		/* we are the producer of this ring */
-	u32 consumed;			/* then: how far the consumer has come */
+	u32 index;			/* the driver's, in [0, mask] */
+	bool produced_here;		/* the driver is the producer */
+	u32 consumed;			/* then: the consumer's index, checked */
 	struct roce_ring_mapping *mapping; /* of user space, NULL in the kernel */
 };
 
@@ -31,31 +31,31 @@ void roce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /*
  * Elements that always stay empty. One tells a full ring from an empty one. In a ring
- * that we fill, another one tells a full ring from a consumer that is one element
- * ahead of us.
+ * that the driver fills, another one tells a full ring from a consumer that is one
+ * element ahead of the driver.
  */
 static inline u32 roce_ring_spare(bool produced_here)
 {
 	return produced_here ? 2 : 1;
 }
 
-/** roce_ring_capacity() - how many elements the ring holds when it is full */
+/** roce_ring_capacity() - number of elements of a full ring */
 static inline u32 roce_ring_capacity(const struct roce_ring *ring)
 {
 	return ring->mask + 1 - roce_ring_spare(ring->produced_here);
 }
 
-/** roce_ring_peer_index() - the other side's index, which can be any number */
+/** roce_ring_peer_index() - the other side's index, masked, but not trusted otherwise */
 static inline u32 roce_ring_peer_index(const struct roce_ring *ring)
 {
 	u32 *index = ring->produced_here ? &ring->buf->consumer_index :
 					   &ring->buf->producer_index;
 
-	/* Before what was handed over with it is looked at. */
+	/* Pairs with the other side's release: its elements are read after this. */
 	return smp_load_acquire(index) & ring->mask;
 }
 
-/** roce_ring_used() - elements that were produced and not yet consumed */
+/** roce_ring_used() - number of elements that were produced and not consumed yet */
 static inline u32 roce_ring_used(const struct roce_ring *ring)
 {
 	u32 peer = roce_ring_peer_index(ring);
@@ -76,23 +76,23 @@ static inline bool roce_ring_empty(const struct roce_ring *ring)
 }
 
 /**
- * roce_ring_unconsumed() - elements of a ring that we fill which are not consumed yet
+ * roce_ring_unconsumed() - number of unconsumed elements of a ring that the driver fills
  * @ring: the caller is its only producer
  *
- * A consumer cannot be ahead of the producer, but librxe before rdma-core 55 says that
- * it is: ibv_end_poll() moves its index once more after ibv_next_poll() has found
- * nothing. Its index is then put back to ours, which is where it reads on.
+ * A consumer cannot be ahead of the producer, but librxe before rdma-core 55 may say so:
+ * ibv_end_poll() moves the index once more after ibv_next_poll() has found nothing. The
+ * consumer's index is then set back to the producer's, where it continues to read.
  */
 static inline u32 roce_ring_unconsumed(struct roce_ring *ring)
 {
 	u32 produced = (ring->index - ring->consumed) & ring->mask;
-	/* As in roce_ring_peer_index(). */
+	/* Pairs like the one in roce_ring_peer_index(). */
 	u32 shown = smp_load_acquire(&ring->buf->consumer_index);
 
 	if (((shown - ring->consumed) & ring->mask) <= produced) {
 		ring->consumed = shown & ring->mask;
 	} else {
-		/* Unless the consumer writes it just now. */
+		/* Fails if the consumer writes it at the same time. */
 		cmpxchg(&ring->buf->consumer_index, shown, ring->index);
 		ring->consumed = ring->index;
 	}
@@ -100,9 +100,9 @@ static inline u32 roce_ring_unconsumed(struct roce_ring *ring)
 }
 
 /**
- * roce_ring_element() - the element @ahead places ahead of our index
+ * roce_ring_element() - the element @ahead positions after the driver's index
  *
- * The bytes are the other side's to change at any time: copy them once.
+ * The other side can change the bytes at any time: copy them once.
  */
 static inline void *roce_ring_element(const struct roce_ring *ring, u32 ahead)
 {
@@ -113,7 +113,7 @@ static inline void *roce_ring_element(const struct roce_ring *ring, u32 ahead)
 
 /**
  * roce_ring_copy() - copy bytes out of an element, once
- * @to: the copy, the only thing to be looked at afterwards
+ * @to: the copy; only this may be read afterwards
  * @from: in an element
  * @size: bytes
  */
@@ -124,18 +124,18 @@ static inline void roce_ring_copy(void *to, const void *from, size_t size)
 	barrier();
 }
 
-/** roce_ring_advance() - hand one element, produced or consumed, to the other side */
+/** roce_ring_advance() - hand one produced or consumed element to the other side */
 static inline void roce_ring_advance(struct roce_ring *ring)
 {
 	u32 *index = ring->produced_here ? &ring->buf->producer_index :
 					   &ring->buf->consumer_index;
 
 	ring->index = (ring->index + 1) & ring->mask;
-	/* After the element has been written, or read for the last time. */
+	/* After writing the element, or reading it for the last time. */
 	smp_store_release(index, ring->index);
 }
 
-/** roce_ring_reset() - empty a ring that neither side uses now */
+/** roce_ring_reset() - empty a ring that neither side is using */
 static inline void roce_ring_reset(struct roce_ring *ring)
 {
 	ring->index = 0;
@@ -144,7 +144,7 @@ static inline void roce_ring_reset(struct roce_ring *ring)
 	WRITE_ONCE(ring->buf->consumer_index, 0);
 }
 
-/** roce_ring_skip() - consume unseen what the other side has produced so far */
+/** roce_ring_skip() - consume all elements of the other side without reading them */
 static inline void roce_ring_skip(struct roce_ring *ring)
 {
 	ring->index = roce_ring_peer_index(ring);
@@ -152,34 +152,34 @@ static inline void roce_ring_skip(struct roce_ring *ring)
 }
 
 /*
- * The other side of a ring whose both sides are in the kernel: a kernel
- * consumer's receive queue (it produces) and completion queue (it consumes).
+ * The other side of a ring if that is in the kernel, too: a kernel consumer produces
+ * for its receive queue and consumes from its completion queue.
  */
 
-/** roce_ring_peer_element() - the element at the other side's own index */
+/** roce_ring_peer_element() - the element at the other side's index */
 static inline void *roce_ring_peer_element(const struct roce_ring *ring)
 {
 	return ring->buf->data +
 	       (size_t)roce_ring_peer_index(ring) * ring->element_size;
 }
 
-/** roce_ring_peer_full() - whether the other side, which produces, has no room */
+/** roce_ring_peer_full() - whether the other side, the producer, has no room */
 static inline bool roce_ring_peer_full(const struct roce_ring *ring)
 {
-	/* Pairs with the release in roce_ring_advance(): it was read, too. */
+	/* Pairs with the release in roce_ring_advance(): the element was read before. */
 	u32 consumed = smp_load_acquire(&ring->buf->consumer_index);
 
 	return ((ring->buf->producer_index - consumed) & ring->mask) ==
 	       ring->mask;
 }
 
-/** roce_ring_peer_advance() - roce_ring_advance() of the other side */
+/** roce_ring_peer_advance() - roce_ring_advance() for the other side */
 static inline void roce_ring_peer_advance(struct roce_ring *ring)
 {
 	u32 *index = ring->produced_here ? &ring->buf->consumer_index :
 					   &ring->buf->producer_index;
 
-	/* As in roce_ring_advance(). */
+	/* After writing or reading the element, as in roce_ring_advance(). */
 	smp_store_release(index, (*index + 1) & ring->mask);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Runs: packets that arrived in one datagram for the same half of the same QP
- * are walked in place. The headers of each are copied once and checked, and from
- * then on only the copy is looked at; the payload stays where it is until it is
- * placed.
+ * Runs: packets of one datagram for the same half of the same QP, which are taken in
+ * place. The headers of each packet are copied once and checked, and only the copy is
+ * used from then on. The payload stays where it is until it is placed in memory.
  */
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -18,14 +17,14 @@
 #include "roce_wire.h"
 #include "run.h"
 
-/* Of the packets of a datagram, rather than that all have the same */
+/* Whether the packets of a datagram have consecutive identifications, not the same one */
 static bool counts_identification(const struct sk_buff *skb)
 {
 	return !roce_is_ipv6(skb) &&
 	       !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID);
 }
 
-/* The headers of packet number @index of a received datagram */
+/* The IP and UDP headers of packet number @index of a received datagram */
 static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
 				struct roce_ip_headers *headers)
 {
@@ -41,9 +40,9 @@ static void received_ip_headers(const struct sk_buff *skb, u32 index, u32 size,
 }
 
 /**
- * roce_run_init() - make one run of all packets of a datagram
+ * roce_run_init() - make one run from all packets of a datagram
  * @skb: the datagram; network and transport header are set
- * @segment: bytes of each packet but the last one
+ * @segment: bytes of each packet except for the last one
  */
 void roce_run_init(struct sk_buff *skb, u32 segment)
 {
@@ -58,10 +57,10 @@ void roce_run_init(struct sk_buff *skb, u32 segment)
 }
 
 /*
- * Where the next packet of a run lies: in one sk_buff of the chain, else in @skb.
+ * Find the next packet of a run: in one sk_buff of the chain, else in @skb.
  *
- * What GRO has merged is a chain of sk_buffs with a packet in each. To look for
- * each packet from the head on would cost more than GRO saves.
+ * GRO makes a chain of sk_buffs with a packet in each. A search from the head for each
+ * packet would cost more than GRO saves.
  */
 static const struct sk_buff *find_part(const struct sk_buff *skb,
 				       struct roce_run *run, u32 size, u32 *offset)
@@ -79,8 +78,8 @@ static const struct sk_buff *find_part(const struct sk_buff *skb,
 }
 
 /*
- * The bytes in place if they lie in one piece, else NULL. The fragment that has them is
- * most often the one where *@fragment, which begins at *@start, was found before.
+ * Return the bytes in place if they are contiguous, else NULL. They are most often in
+ * the fragment *@fragment of the last call, which begins at *@start.
  */
 static const void *in_one_piece(const struct sk_buff *skb, u32 offset, u32 size,
 				u8 *fragment, u32 *start)
@@ -117,7 +116,7 @@ static noinline const void *in_one_piece_of_part(const struct sk_buff *part, u32
 	return in_one_piece(part, offset, size, &fragment, &start);
 }
 
-/* Sets where the next @size bytes of a run are. Returns them if they lie in one piece. */
+/* Find the next @size bytes of a run. Returns them if they are contiguous. */
 static const void *find_bytes(const struct sk_buff *skb, struct roce_run *run, u32 size,
 			      const struct sk_buff **part, u32 *offset)
 {
@@ -135,7 +134,7 @@ static const void *find_bytes(const struct sk_buff *skb, struct roce_run *run, u
  * @run: at that packet
  * @bth: to be filled in
  *
- * Return: false if it is not whole.
+ * Return: false if the packet is incomplete.
  */
 bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
 		   struct roce_bth *bth)
@@ -152,11 +151,11 @@ bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
 }
 
 /**
- * roce_run_skip() - move on to a packet with another opcode, or for another QP
+ * roce_run_skip() - go to the next packet with another opcode, or for another QP
  * @skb: of the run
- * @run: moves on
+ * @run: moved to that packet
  *
- * Return: false if there is none, or a packet is not whole.
+ * Return: false if there is none, or a packet is incomplete.
  */
 bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run)
 {
@@ -173,17 +172,17 @@ bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run)
 	return true;
 }
 
-/* Goes on with @crc over what an sk_buff has from @from to @to. */
+/* Continue @crc with the bytes of an sk_buff from @from to @to. */
 static u32 crc_of_pieces(const struct sk_buff *skb, u32 from, u32 to, u32 crc)
 {
 	struct skb_seq_state state;
 	u32 seen = 0, n;
 	const u8 *data;
 
-	/* It wants to write, though nothing is written. */
+	/* The parameter is not const, though nothing is written. */
 	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &state);
 	while (seen < to - from && (n = skb_seq_read(seen, &data, &state))) {
-		/* The last piece may reach beyond the end. */
+		/* The last piece may be longer. */
 		n = min(n, to - from - seen);
 		crc = roce_icrc_update(crc, data, n);
 		seen += n;
@@ -202,7 +201,7 @@ static noinline void set_icrc_prefix(struct sk_buff *skb,
 	roce_icrc_set_prefix(&roce_run(skb)->prefix, &headers, bth, size);
 }
 
-/* The running ICRC behind the BTH of a packet of @size bytes */
+/* The running ICRC after the BTH of a packet of @size bytes */
 static u32 begin_icrc(struct sk_buff *skb, const struct roce_packet *packet,
 		      u32 size, const struct roce_bth *bth)
 {
@@ -213,7 +212,7 @@ static u32 begin_icrc(struct sk_buff *skb, const struct roce_packet *packet,
 	return roce_icrc_begin(prefix, bth, sizeof(*bth));
 }
 
-/* @crc: the running ICRC behind the headers; @left: bytes behind them */
+/* @crc: the running ICRC after the headers; @left: bytes after them */
 static bool icrc_is_right(const struct roce_packet *packet, u32 left, u32 crc)
 {
 	u32 covered = left - ROCE_ICRC_SIZE;
@@ -226,7 +225,7 @@ static bool icrc_is_right(const struct roce_packet *packet, u32 left, u32 crc)
 	       icrc == roce_icrc_finish(crc);
 }
 
-/* Whether the length fits the opcode, of which the BTH says what else it has */
+/* Derive the payload from the length; false if the length does not fit the opcode. */
 static bool take_length(struct roce_packet *packet, u32 size)
 {
 	u32 overhead = packet->info->header_length + packet->pad + ROCE_ICRC_SIZE;
@@ -247,9 +246,9 @@ static bool is_of_partition(const struct roce_packet *packet)
 }
 
 /*
- * A responder of RC refuses what others drop (IBA volume 1, 9.7.4.1.3 and 9.7.4.1.6):
- * a request of its service whose opcode is reserved, or whose length or pad does not
- * fit.
+ * A responder of RC sends a NAK for packets that others drop (IBA volume 1, 9.7.4.1.3 and
+ * 9.7.4.1.6): requests of its service with a reserved opcode, or with a length or pad
+ * that does not fit.
  */
 static bool can_be_refused(const struct roce_qp *qp,
 			   const struct roce_packet *packet)
@@ -259,7 +258,7 @@ static bool can_be_refused(const struct roce_qp *qp,
 	       !(packet->info->flags & ROCE_IS_RESPONSE);
 }
 
-/* Copy the next @length bytes of headers, which are not looked at in place. */
+/* Copy the next @length bytes of headers, which are not read in place. */
 static bool take_headers(struct roce_packet *packet, void *to, u32 length)
 {
 	if (roce_packet_copy(packet, 0, to, length))
@@ -270,7 +269,7 @@ static bool take_headers(struct roce_packet *packet, void *to, u32 length)
 	return true;
 }
 
-/* Those behind the BTH, behind which the running ICRC is *@crc */
+/* Copy the headers after the BTH, and continue the running ICRC *@crc. */
 static noinline bool take_extended_headers(struct roce_packet *packet, u32 *crc)
 {
 	u32 length = packet->info->header_length - sizeof(struct roce_bth);
@@ -284,7 +283,7 @@ static noinline bool take_extended_headers(struct roce_packet *packet, u32 *crc)
 	return true;
 }
 
-/* Its opcode is reserved, or its length or pad does not fit. */
+/* The opcode is reserved, or length or pad do not fit. */
 static int complain_of_shape(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 			     const struct roce_bth *bth, struct roce_packet *packet)
 {
@@ -298,8 +297,8 @@ static int complain_of_shape(const struct roce_qp *qp, struct sk_buff *skb, u32 
 }
 
 /*
- * Copy and check the packet of @size bytes at the start of the run. Returns the
- * counter of what is wrong with it, or -1 if it is good.
+ * Copy and check the packet of @size bytes at the start of the run. Returns -1, or the
+ * counter of the error.
  */
 static int parse_packet(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 			struct roce_packet *packet)
@@ -336,7 +335,7 @@ static int parse_packet(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 	return -1;
 }
 
-/* Like parse_packet(), of the next packet; the run moves on. */
+/* Like parse_packet(), for the next packet; moves the run on. */
 static int take_packet(const struct roce_qp *qp, struct sk_buff *skb,
 		       struct roce_packet *packet)
 {
@@ -351,7 +350,7 @@ static int take_packet(const struct roce_qp *qp, struct sk_buff *skb,
 
 /**
  * roce_run_count() - count a good packet
- * @qp: to which it was sent
+ * @qp: its destination
  * @packet: the packet
  *
  * RCU read side.
@@ -365,13 +364,13 @@ void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet)
 }
 
 /**
- * roce_run_check() - the next good packet of a run that several QPs may take
+ * roce_run_check() - get the next good packet of a run that several QPs may receive
  * @skb: with a &struct roce_run in its control block, which moves on
- * @qp: one of them; counts the bad packets, which are skipped
+ * @qp: one of the QPs; counts bad packets, which are skipped
  * @packet: to be filled in
- * @alone: set to a run of this packet alone, whose ICRC is not looked at again
+ * @alone: set to a run of this packet alone, whose ICRC is not checked again
  *
- * The packet is not counted: each QP that takes it does so.
+ * The packet is not counted: each QP that receives it does so.
  *
  * Return: false at the end of the run.
  */
@@ -395,14 +394,14 @@ bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
 }
 
 /**
- * roce_run_next() - the next good packet of a received run
+ * roce_run_next() - get the next good packet of a received run
  * @skb: with a &struct roce_run in its control block, which moves on
- * @qp: to which the run belongs
+ * @qp: destination of the run
  * @packet: to be filled in; its payload lies in @skb, or in its chain
  *
- * What is returned is well formed: length and pad fit the opcode, the ICRC is
- * right, the partition is ours. A bad packet is counted as dropped and skipped; but a
- * request that an RC responder has to refuse is returned, as malformed.
+ * The packet is well formed: length and pad fit the opcode, ICRC and partition are
+ * right. Bad packets are counted as dropped and skipped, except for a request that an
+ * RC responder must refuse, which is returned as malformed.
  *
  * Return: false at the end of the run.
  */
@@ -429,9 +428,9 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 }
 
 /**
- * roce_run_return() - let the latest packet be the next one once more
+ * roce_run_return() - return the latest packet to its run
  * @skb: of the run, which is kept for later
- * @packet: the one that roce_run_next() has returned last
+ * @packet: the latest one that roce_run_next() returned
  */
 void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet)
 {
@@ -441,16 +440,16 @@ void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet)
 	run->index--;
 	run->again = true;
 	run->early = true;
-	/* The prefix makes room; it is made anew. */
+	/* early_psn shares memory with the prefix, which is computed again. */
 	run->prefix.size = 0;
 	run->early_psn = packet->psn;
 }
 
 /**
- * roce_packet_ip_headers() - the headers below a received packet, as they were on
- *	the wire
+ * roce_packet_ip_headers() - get the IP and UDP header of a received packet, as on the
+ *	wire
  * @skb: of its run
- * @packet: of roce_run_next()
+ * @packet: returned by roce_run_next()
  * @headers: to be filled in
  */
 void roce_packet_ip_headers(const struct sk_buff *skb,
@@ -464,10 +463,10 @@ void roce_packet_ip_headers(const struct sk_buff *skb,
 }
 
 /**
- * roce_run_addresses() - where a datagram came from and went to
+ * roce_run_addresses() - get the addresses of a datagram
  * @skb: its network header is set
  * @source: set, IPv4 as ::ffff:a.b.c.d
- * @destination: set, likewise
+ * @destination: set, in the same form
  */
 void roce_run_addresses(const struct sk_buff *skb, struct in6_addr *source,
 			struct in6_addr *destination)

@@ -10,24 +10,24 @@ struct roce_qp;
 /**
  * struct roce_run - a run of received packets, in the control block of its sk_buff
  * @offset: of its first BTH in the sk_buff
- * @end: offset behind its last ICRC
- * @part: of a chain of sk_buffs, one that ends behind @offset; NULL at its end
- * @part_offset: where @part begins
- * @fragment_offset: where fragment number @fragment begins
- * @segment: bytes of each packet but the last one
- * @index: of its first packet in the datagram: what IPv4 identification counts
- * @vlan_id: U16_MAX for none. Of the VLAN device that it came through; if it is a MAD,
- *	see roce_port_vlan_id()
- * @fragment: of the sk_buff, where a packet was found last
- * @congestion: a switch marked it: ECN codepoint CE (RFC 3168)
- * @checked: the ICRC of all its packets was found right
+ * @end: end of its last ICRC in the sk_buff
+ * @part: in a chain of sk_buffs, one that ends after @offset; NULL at its end
+ * @part_offset: start of @part
+ * @fragment_offset: start of the fragment @fragment
+ * @segment: bytes of each packet, except for the last one
+ * @index: number of its first packet in the datagram, for the IPv4 identification
+ * @vlan_id: VLAN of the netdev that it came through, U16_MAX for none; for a MAD see
+ *	roce_port_vlan_id()
+ * @fragment: of the sk_buff, where the latest packet was found
+ * @congestion: a switch has marked it: ECN codepoint CE (RFC 3168)
+ * @checked: the ICRC of all its packets is right
  * @again: its first packet was taken before, see roce_run_return()
  * @early: it was kept for later
  * @prefix: of the ICRC of the latest packet
  * @early_psn: of the first packet while the run is kept, see reorder.c
- * @early_end: one past the PSNs that follow each other from there on; likewise
- * @early_island: something is missing before the run; likewise
- * @early_islands: before some run of its subtree; likewise
+ * @early_end: one past the last PSN before a gap, see reorder.c
+ * @early_island: there is a gap before the run, see reorder.c
+ * @early_islands: there is a gap before some run of its subtree, see reorder.c
  */
 struct roce_run {
 	u32 offset;
@@ -60,13 +60,13 @@ static inline struct roce_run *roce_run(struct sk_buff *skb)
 	return (struct roce_run *)skb->cb;
 }
 
-/** roce_is_ipv6() - whether the datagram came over IPv6, else over IPv4 */
+/** roce_is_ipv6() - whether a datagram came over IPv6, else over IPv4 */
 static inline bool roce_is_ipv6(const struct sk_buff *skb)
 {
 	return ip_hdr(skb)->version == 6;
 }
 
-/** roce_run_packets() - how many packets are left of a run; an empty one is one */
+/** roce_run_packets() - number of packets that are left of a run; at least 1 */
 static inline u32 roce_run_packets(struct sk_buff *skb)
 {
 	const struct roce_run *run = roce_run(skb);
