@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the responder of a reliable connection owes its peer (IBA volume 1, 9.7.5.1 and
- * 9.7.8). How that leaves is in answer_send.c.
+ * The answers that the responder of a reliable connection must send (IBA volume 1,
+ * 9.7.5.1 and 9.7.8). answer_send.c sends them.
  *
- * A READ, an atomic and the like take a resource, of which the peer was promised
- * a number; it says which responses are still to be sent, and stays known as long
- * as the peer may ask for them again. Everything else is acknowledged, or refused
- * by a NAK, and one acknowledgment speaks for all that came before.
+ * A READ, an atomic and the like take a resource. The peer was promised a number of
+ * them. A resource knows which responses are still to be sent, and stays known as long
+ * as the peer may ask for them again. All other requests are acknowledged, or refused
+ * by a NAK. One acknowledgment covers all earlier requests.
  */
 #include "answer.h"
 #include "cc.h"
@@ -19,10 +19,10 @@
 #include "roce_wire.h"
 
 /**
- * roce_answer_owe() - owe an acknowledgment or a NAK, in place of what was owed
+ * roce_answer_owe() - set the acknowledgment or NAK to send, replacing any other
  * @responder: owned by the caller
  * @syndrome: of the AETH
- * @psn: of the last packet that it is for; of a NAK, of the one that is refused
+ * @psn: PSN of the last packet that it covers; for a NAK, of the refused packet
  */
 void roce_answer_owe(struct roce_responder *responder, u8 syndrome, u32 psn)
 {
@@ -31,7 +31,7 @@ void roce_answer_owe(struct roce_responder *responder, u8 syndrome, u32 psn)
 	responder->ack_psn = psn;
 }
 
-/* @psn: of the last packet that it is for */
+/* @psn: PSN of the last packet to acknowledge */
 static void acknowledge(struct roce_qp *qp, u32 psn)
 {
 	if (qp->responder.ack_due)
@@ -40,7 +40,7 @@ static void acknowledge(struct roce_qp *qp, u32 psn)
 }
 
 /**
- * roce_answer_owes_nak() - whether what is owed is a NAK
+ * roce_answer_owes_nak() - whether a NAK must be sent
  * @responder: owned by the caller
  */
 bool roce_answer_owes_nak(const struct roce_responder *responder)
@@ -50,7 +50,7 @@ bool roce_answer_owes_nak(const struct roce_responder *responder)
 }
 
 /**
- * roce_answer_nak() - owe a NAK for the packet that is expected
+ * roce_answer_nak() - send a NAK for the expected packet
  * @qp: its responder is owned by the caller
  * @syndrome: of the AETH
  */
@@ -62,17 +62,17 @@ void roce_answer_nak(struct roce_qp *qp, u8 syndrome)
 }
 
 /**
- * roce_answer_gap() - owe a selective acknowledgment
+ * roce_answer_gap() - send a selective acknowledgment
  * @qp: its responder is owned by the caller; roce_sack_is_confirmed()
  *
- * It is a NAK for a sequence error until it leaves, but nobody has to be silent
- * behind it.
+ * It counts as a NAK for a sequence error until it is sent, but no silence follows
+ * after it.
  */
 void roce_answer_gap(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
 
-	/* Nothing was dropped. */
+	/* No later packet was dropped. */
 	if (!responder->nak_sent)
 		responder->ahead_psn = roce_psn_add(responder->psn, -1);
 	if (!roce_answer_owes_nak(responder))
@@ -80,7 +80,7 @@ void roce_answer_gap(struct roce_qp *qp)
 				responder->psn);
 }
 
-/* Packets were dropped because they came too early, and some of them are next. */
+/* Whether packets were dropped because they were early, and some of them are next */
 static bool misses_packets(const struct roce_responder *responder)
 {
 	return responder->ack_syndrome ==
@@ -89,12 +89,12 @@ static bool misses_packets(const struct roce_responder *responder)
 }
 
 /**
- * roce_answer_executed() - acknowledge the expected packet, if need be
+ * roce_answer_executed() - acknowledge the expected packet, if necessary
  * @qp: of type RC; its responder is owned by the caller
- * @packet: was executed; the PSN behind it is expected now
+ * @packet: was executed; the PSN after it is expected now
  *
- * It is if that was asked for, or if a NAK for it still waits to be sent: its
- * requester must not go back to it any more, but to what is missing now.
+ * Necessary if the packet asks for it, or if a NAK for it is not sent yet: the requester
+ * must not go back to this packet any more, but to the next missing one.
  */
 void roce_answer_executed(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -116,9 +116,9 @@ static struct roce_resource *nth_resource(const struct roce_responder *responder
 }
 
 /**
- * roce_answer_packets() - how many PSNs a request packet takes
+ * roce_answer_packets() - number of PSNs of a request packet
  * @qp: the QP
- * @packet: a request; of a READ, those of its response count
+ * @packet: a request; for a READ, the responses count
  */
 u32 roce_answer_packets(const struct roce_qp *qp,
 			const struct roce_packet *packet)
@@ -129,10 +129,10 @@ u32 roce_answer_packets(const struct roce_qp *qp,
 }
 
 /**
- * roce_answer_has_room() - whether the peer may have one more request answered
+ * roce_answer_has_room() - whether the peer may send one more request with responses
  * @qp: its responder is owned by the caller
  *
- * Return: false if the peer has more requests under way than agreed.
+ * Return: false if the peer has more such requests outstanding than agreed.
  */
 bool roce_answer_has_room(const struct roce_qp *qp)
 {
@@ -142,7 +142,7 @@ bool roce_answer_has_room(const struct roce_qp *qp)
 	if (!qp->attr.max_dest_rd_atomic)
 		return false;
 	next = nth_resource(responder, responder->taken);
-	/* A new request says that the peer has got what it asked for again. */
+	/* A new request implies that the peer has received repeated responses. */
 	return !next->left || next->repeated;
 }
 
@@ -152,10 +152,10 @@ static struct roce_resource *nth_part(struct roce_responder *responder, u32 numb
 }
 
 /**
- * roce_answer_next() - the request that is answered next
- * @responder: owned by the caller; those that are answered are left behind
+ * roce_answer_next() - find the next request to answer
+ * @responder: owned by the caller; answered requests are skipped
  *
- * Return: one that has responses left, NULL if all are answered.
+ * Return: a request with responses left, or NULL.
  */
 struct roce_resource *roce_answer_next(struct roce_responder *responder)
 {
@@ -184,10 +184,10 @@ static void owe_responses(struct roce_qp *qp, struct roce_resource *resource,
 }
 
 /**
- * roce_answer_respond() - a request was executed, and is to be answered
+ * roce_answer_respond() - respond to an executed request
  * @qp: its responder is owned by the caller; roce_answer_has_room()
  * @packet: the request
- * @original: what an atomic has found in memory
+ * @original: for an atomic, the value that was in memory
  */
 void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 			 u64 original)
@@ -201,7 +201,7 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 		.packets = roce_answer_packets(qp, packet),
 		.original = original,
 	};
-	/* Its place may have been that of the first one. */
+	/* The new resource may have replaced the first unanswered one. */
 	if (responder->taken - responder->answered > responder->resource_mask)
 		responder->answered = responder->taken -
 				      responder->resource_mask - 1;
@@ -211,9 +211,9 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 }
 
 /*
- * The last PSN to acknowledge to a requester that has gone back to @psn. An
- * acknowledgment behind a READ or an atomic would say that it was answered, and
- * the requester is about to ask for its answer again.
+ * The last PSN to acknowledge to a requester that has gone back to @psn. A later
+ * acknowledgment, after a READ or an atomic, would mean that it was answered, but the
+ * requester is about to ask for the responses again.
  */
 static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
 {
@@ -241,11 +241,11 @@ static bool is_part_of(const struct roce_qp *qp, const struct roce_packet *packe
 }
 
 /**
- * roce_answer_nth() - one of the requests that are to be answered
+ * roce_answer_nth() - get one of the requests to answer
  * @responder: owned by the caller
- * @n: which one, in their order; some may have no responses left
+ * @n: its number, in the order of answering; it may have no responses left
  *
- * Return: NULL behind the last one.
+ * Return: the request, or NULL after the last one.
  */
 struct roce_resource *roce_answer_nth(struct roce_responder *responder, u32 n)
 {
@@ -259,7 +259,7 @@ struct roce_resource *roce_answer_nth(struct roce_responder *responder, u32 n)
 }
 
 /**
- * roce_answer_forget() - send none of the responses that are left
+ * roce_answer_forget() - drop all responses that are left
  * @responder: owned by the caller
  */
 void roce_answer_forget(struct roce_responder *responder)
@@ -268,7 +268,7 @@ void roce_answer_forget(struct roce_responder *responder)
 	responder->part_answered = responder->part_taken;
 }
 
-/* None of it was sent since it was asked for. */
+/* Whether none of the responses was sent since the request */
 static bool is_owed_already(const struct roce_qp *qp,
 			    const struct roce_packet *packet,
 			    const struct roce_resource *resource, u32 number)
@@ -278,7 +278,7 @@ static bool is_owed_already(const struct roce_qp *qp,
 	       resource->left == roce_answer_packets(qp, packet);
 }
 
-/* It does not reach to the end: who goes back asks for all of the rest. */
+/* Whether the end of the READ is missing: a requester that goes back asks for all. */
 static bool is_asked_for_alone(const struct roce_qp *qp,
 			       const struct roce_packet *packet,
 			       const struct roce_resource *resource)
@@ -288,7 +288,7 @@ static bool is_asked_for_alone(const struct roce_qp *qp,
 	return roce_psn_diff(roce_psn_add(resource->psn, resource->packets), end) > 0;
 }
 
-/* The network made a copy of the request. */
+/* Whether the network has duplicated the request */
 static bool is_part_owed(struct roce_responder *responder, u32 psn)
 {
 	u32 n;
@@ -301,8 +301,8 @@ static bool is_part_owed(struct roce_responder *responder, u32 psn)
 }
 
 /*
- * The requester has the rest, or is about to get it. What was not sent yet is not
- * sent earlier for that.
+ * The requester has the other responses, or will get them. Unsent responses are not sent
+ * earlier.
  */
 static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 			const struct roce_resource *whole)
@@ -324,9 +324,9 @@ static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 }
 
 /*
- * The requester went back and asks again, for all of the responses or for the
- * last ones; and it will ask again for later requests as well. Or the network made
- * a copy, and nobody will: so what is left of later ones is still owed.
+ * The requester went back and asks again, for all responses or for the last ones, and
+ * will also ask again for later requests. If the network duplicated the request, the
+ * requester will not do so: the responses of later requests must still be sent.
  */
 static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -350,8 +350,8 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 		return;
 	}
 	/*
-	 * What was sent once is sent again because some of it was lost. Who goes back
-	 * asks for all that is behind as well, in its order.
+	 * Responses are sent again because some were lost. A requester that goes back
+	 * also asks again for all later requests, in their order.
 	 */
 	if (roce_answer_has_data(again) &&
 	    roce_psn_diff(again->next_psn, packet->psn) > 0 &&
@@ -368,7 +368,7 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 		responder->ack_psn = last;
 }
 
-/* What is owed already may be for later packets: the network makes copies, too. */
+/* An acknowledgment to send may be for later packets: the network duplicates, too. */
 static void acknowledge_again(struct roce_qp *qp, u32 psn)
 {
 	const struct roce_responder *responder = &qp->responder;
@@ -378,9 +378,9 @@ static void acknowledge_again(struct roce_qp *qp, u32 psn)
 }
 
 /**
- * roce_answer_again() - a request came that was executed already
+ * roce_answer_again() - answer a duplicate request
  * @qp: its responder is owned by the caller
- * @packet: the duplicate; if it is a READ, one that is allowed
+ * @packet: the duplicate; if it is a READ, the access is allowed
  */
 void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 {
@@ -393,11 +393,11 @@ void roce_answer_again(struct roce_qp *qp, const struct roce_packet *packet)
 }
 
 /**
- * roce_answer_set_resources() - how many READs and atomics the peer may have
- *	under way changed
+ * roce_answer_set_resources() - adapt to a new maximum of READs and atomics that the
+ *	peer may have outstanding
  * @qp: its responder is owned by the caller; attr.max_dest_rd_atomic is set
  * @resources: as many, rounded up to a power of two and zeroed, NULL if that is
- *	0; the responder's from now on
+ *	0; owned by the responder from now on
  *
  * The latest requests stay known, as far as there is room.
  */

@@ -8,31 +8,31 @@
 
 struct roce_packet;
 
-/* Requests that are answered by responses, rather than acknowledged */
+/* Requests with responses, not only an acknowledgment */
 #define ROCE_HAS_RESPONSE	(ROCE_IS_READ | ROCE_IS_ATOMIC | \
 				 ROCE_IS_FLUSH | ROCE_IS_ATOMIC_WRITE)
 
-/* Parts of READs that may wait to be answered once more, a power of two */
+/* Maximum number of parts of READs to answer again, a power of two */
 #define ROCE_MAX_PARTS		16
 
 /**
- * struct roce_resource - what the responder knows of a READ, an atomic or the like
+ * struct roce_resource - a READ, an atomic or the like, as the responder knows it
  * @kind: ROCE_IS_READ, ROCE_IS_ATOMIC, ROCE_IS_FLUSH or ROCE_IS_ATOMIC_WRITE
- * @psn: of its first response
- * @packets: responses that it has, 0 if the resource was never used
- * @original: of an atomic, what was in memory
+ * @psn: PSN of its first response
+ * @packets: number of its responses, 0 if the resource was never used
+ * @original: for an atomic, the value that was in memory
  * @left: responses still to be sent
- * @next_psn: of the next one
- * @begin: the next one is the first that answers the request
- * @address: of a READ, where its next byte is
- * @length: of a READ, bytes still to be sent
- * @rkey: of a READ
+ * @next_psn: PSN of the next response
+ * @begin: the next response is the first one to the request
+ * @address: for a READ, of the next byte
+ * @length: for a READ, bytes still to be sent
+ * @rkey: for a READ
  * @msn: of the request
- * @repeated: the requester asked for it again
+ * @repeated: the requester has asked for it again
  *
- * The IBA calls them responder resources. A request stays known when it has been
- * answered, until its place is taken. So an atomic that is asked for again is
- * answered again, from here, and not executed again.
+ * The IBA calls them responder resources. A request stays known after it was
+ * answered, until another one replaces it. So an atomic that is asked for again is
+ * answered from here, and not executed again.
  */
 struct roce_resource {
 	u32 kind;
@@ -50,12 +50,12 @@ struct roce_resource {
 };
 
 /**
- * roce_remote_access() - what the peer of a QP wants to do with memory
+ * roce_remote_access() - describe an access of the peer to memory
  * @qp: the QP
  * @rkey: R_Key
  * @address: of the first byte
  * @length: bytes
- * @rights: IB_ACCESS_* flags that it takes
+ * @rights: IB_ACCESS_* flags that the access needs
  */
 static inline struct roce_access
 roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
@@ -71,7 +71,7 @@ roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
 	};
 }
 
-/** roce_answer_has_data() - the responses count against the rate */
+/** roce_answer_has_data() - whether the responses count against the rate */
 static inline bool roce_answer_has_data(const struct roce_resource *resource)
 {
 	return resource->kind == ROCE_IS_READ;

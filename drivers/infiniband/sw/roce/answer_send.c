@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How the answers of a responder leave (IBA volume 1, 9.7.5.1). What it owes is in
- * answer.c.
+ * Sends the answers of a responder (IBA volume 1, 9.7.5.1), which answer.c has decided
+ * about.
  *
- * They leave in the order of the PSNs, but for parts that are asked for again:
- * responses first, then the acknowledgment for what was received meanwhile. If that
- * is a fatal NAK, the QP goes to the error state behind it.
+ * They are sent in the order of their PSNs, except for parts that are asked for again:
+ * responses first, then the acknowledgment of later requests. After a fatal NAK the QP
+ * goes to the error state.
  */
 #include "access.h"
 #include "answer.h"
@@ -38,7 +38,7 @@ static void interrupt_flow(struct roce_qp *qp)
 		roce_flow_interrupt(qp, ROCE_RESPONDER);
 }
 
-/* Wait for the netdev, or for memory. False if that has lasted too long. */
+/* Wait for the netdev, or for memory. Returns false after too many stalls. */
 static bool stall_responder(struct roce_qp *qp, int err)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -84,7 +84,7 @@ static void describe_response(const struct roce_qp *qp,
 		packet->sack = roce_sack_of_response(qp);
 }
 
-/* How many from the next one on differ in nothing but the PSN */
+/* Number of responses from the next one on that differ only in the PSN */
 static u32 count_responses_alike(const struct roce_resource *resource,
 				 const struct roce_packet *packet,
 				 const struct roce_train *train)
@@ -129,7 +129,8 @@ static void advance_response(const struct roce_qp *qp,
 
 /*
  * Fill the train with responses from the next one on, of one request or of several
- * short ones. Those with data count against the rate, and travel with their kind only.
+ * short ones. Responses with data count against the rate, and do not share a train with
+ * others.
  */
 static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 {
@@ -159,7 +160,7 @@ static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 	return 0;
 }
 
-/* So many responses have left. */
+/* @packets responses were sent. */
 static void advance_responses(struct roce_qp *qp, u32 packets)
 {
 	while (packets) {
@@ -171,7 +172,7 @@ static void advance_responses(struct roce_qp *qp, u32 packets)
 	}
 }
 
-/* Memory that a READ was granted has gone meanwhile. */
+/* The memory of a READ is not accessible any more. */
 static void revoke_reads(struct roce_qp *qp, u32 psn)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -184,7 +185,7 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
-/* What has left of a train is answered. False if the rest has to wait. */
+/* Account the sent part of a train. Returns false if the rest must wait. */
 static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
 			     int err)
 {
@@ -200,13 +201,13 @@ static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
 		responder->stalls = 0;
 	if (stall_responder(qp, err))
 		return false;
-	/* The peer asks again. */
+	/* The peer will ask again. */
 	roce_answer_forget(responder);
 	responder->stalls = 0;
 	return true;
 }
 
-/* Send one train of responses. False if it has to wait. */
+/* Send one train of responses. Returns false if it must wait. */
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -236,7 +237,7 @@ static bool send_responses(struct roce_qp *qp, const struct roce_resource *resou
 	}
 }
 
-/* What is owed says how far all has come, and there is more to tell. */
+/* Whether the answer acknowledges all packets before a gap, and packets are kept after it */
 static bool can_be_selective(const struct roce_qp *qp)
 {
 	const struct roce_responder *responder = &qp->responder;
@@ -305,12 +306,12 @@ static void send_acknowledge(struct roce_qp *qp)
 }
 
 /**
- * roce_answer_send() - send what is owed
- * @qp: a connected one; its responder is owned by the caller, and does not wait
+ * roce_answer_send() - send responses and acknowledgments
+ * @qp: connected; its responder is owned by the caller, and does not wait
  *
  * BH disabled, RCU read side.
  *
- * Return: true if there is more to be sent at once.
+ * Return: true if there is more to send at once.
  */
 bool roce_answer_send(struct roce_qp *qp)
 {

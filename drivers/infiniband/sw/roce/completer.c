@@ -4,10 +4,10 @@
  * volume 1, 9.7.5.2 and 9.7.6). It is part of the requester's engine and works
  * on its state.
  *
- * An acknowledgment of a PSN stands for all before it. A READ or an atomic is
- * only ever acknowledged by its responses, so if anything later is acknowledged
- * while a response is missing, then responses were overtaken or lost. What came
- * early is kept, see reorder.c. What is lost is asked for again alone.
+ * An acknowledgment covers all earlier PSNs. A READ or an atomic is acknowledged only
+ * by its responses. So if a later packet is acknowledged and a response is missing, the
+ * response was overtaken or lost. Early responses are kept, see reorder.c. Lost ones are
+ * asked for again, without going back.
  */
 #include "cc.h"
 #include "codec.h"
@@ -27,7 +27,7 @@
 #include "sge.h"
 #include "trace.h"
 
-/* The oldest request that is not over, NULL if there is none */
+/* The oldest uncompleted request, NULL if there is none */
 static struct roce_request *oldest_request(const struct roce_requester *requester)
 {
 	if (requester->completed == requester->fetched)
@@ -36,8 +36,8 @@ static struct roce_request *oldest_request(const struct roce_requester *requeste
 }
 
 /*
- * The cursor must not stay behind what is acknowledged: late acknowledgments
- * spare us what was to be sent again.
+ * The cursor must not stay before the acknowledged packets: a late acknowledgment saves
+ * retransmissions.
  */
 static void pull_cursor(struct roce_requester *requester)
 {
@@ -66,8 +66,8 @@ static void finish_round_trip(struct roce_qp *qp)
 }
 
 /*
- * Everything before @psn has arrived at the responder. False if that cannot be
- * said of a READ or an atomic in between.
+ * The responder has received everything before @psn. Returns false if a READ or an atomic
+ * in between still waits for responses.
  */
 static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 {
@@ -103,8 +103,9 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 }
 
 /*
- * A sign of loss means the gap for which we have gone back, or packets that the peer
- * has dropped behind an RNR NAK. After an RNR NAK's delay it means a new one.
+ * A sign of loss may be about the gap for which the requester has gone back, or about
+ * packets that the peer has dropped after an RNR NAK. After the delay of an RNR NAK it is
+ * about a new loss.
  */
 static bool is_recovering(struct roce_requester *requester)
 {
@@ -121,8 +122,8 @@ static void implied_nak(struct roce_qp *qp)
 }
 
 /*
- * The first PSN from the oldest one that is not acknowledged on for which there has to
- * be a response; @limit if there is none before that
+ * The first missing response, from the oldest unacknowledged PSN on; @limit if there is
+ * none before that
  */
 static u32 find_awaited_response(const struct roce_requester *requester, u32 limit)
 {
@@ -138,9 +139,9 @@ static u32 find_awaited_response(const struct roce_requester *requester, u32 lim
 }
 
 /*
- * A response is missing that this packet stands for. True if the packet is kept for
- * later, and the rest of its run with it. An acknowledgment in place of the response
- * is none that was overtaken.
+ * This packet implies a response that is missing. Returns true if the packet is kept for
+ * later, with the rest of its run. An acknowledgment in place of the response itself is
+ * not kept: it was not overtaken.
  */
 static bool receive_response_ahead(struct roce_qp *qp, struct sk_buff *skb,
 				   const struct roce_packet *packet)
@@ -161,7 +162,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	u64 delay = roce_codec_rnr_delay(syndrome);
 
 	roce_count(qp, rcvd_rnr_err);
-	/* The same NAK again */
+	/* A copy of the same NAK */
 	if (roce_requester_is_waiting(requester) && requester->rnr_waiting)
 		return;
 	if (!requester->rnr_retries) {
@@ -170,15 +171,15 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	}
 	roce_count(qp, rnr_nak_retry_err);
 	trace_roce_retry(qp, roce_counter_name(ROCE_COUNTER_rnr_nak_retry_err));
-	/* 7 stands for forever. */
+	/* 7 means no limit. */
 	if (qp->attr.rnr_retry != 7)
 		requester->rnr_retries--;
-	/* The peer is alive. */
+	/* The peer answers, so this is no timeout. */
 	requester->retries = qp->attr.retry_cnt;
 	roce_retransmit_go_back(qp);
 	roce_requester_wait(qp, delay);
 	requester->rnr_waiting = true;
-	/* The answer to what is not sent yet is not late. */
+	/* Nothing is sent during the delay, so the answer comes later, too. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;
 }
 
@@ -212,7 +213,7 @@ static void negative_acknowledge(struct roce_qp *qp, u8 syndrome)
 	}
 }
 
-/* True if the packet is kept for later. */
+/* Returns true if the packet is kept for later. */
 static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 				const struct roce_packet *packet)
 {
@@ -232,10 +233,10 @@ static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 
 	if (!packet->again)
 		trace_roce_nak_received(qp, packet->psn, packet->syndrome);
-	/* A NAK acknowledges what is before it. */
+	/* A NAK acknowledges all earlier packets. */
 	if (!acknowledge_until(qp, packet->psn))
 		return receive_response_ahead(qp, skb, packet);
-	/* Stale: what it is about has been acknowledged since. */
+	/* Outdated: its packet was acknowledged since. */
 	if (requester->unacked_psn != packet->psn || !oldest_request(requester))
 		return false;
 
@@ -246,7 +247,7 @@ static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 	return false;
 }
 
-/* True if the packet is kept for later: it acknowledges what is before its PSN. */
+/* Returns true if the packet is kept for later. It acknowledges all earlier PSNs. */
 static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
@@ -269,7 +270,7 @@ static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 	       receive_response_ahead(qp, skb, packet);
 }
 
-/* FLUSH and ATOMIC WRITE are answered by the response of an empty READ. */
+/* The response to FLUSH and ATOMIC WRITE is that of an empty READ. */
 static enum ib_wc_status take_read_response(struct roce_qp *qp,
 					    const struct roce_request *request,
 					    const struct roce_packet *packet)
@@ -288,7 +289,7 @@ static enum ib_wc_status take_read_response(struct roce_qp *qp,
 						 IB_WC_SUCCESS;
 }
 
-/* What was in memory: a number, so it comes in our byte order. */
+/* The original value is a number, so it is stored in host byte order. */
 static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
 					      const struct roce_request *request,
 					      const struct roce_packet *packet)
@@ -302,7 +303,7 @@ static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
 	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
 }
 
-/* True if the packet is kept for later. */
+/* Returns true if the packet is kept for later. */
 static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 			     const struct roce_packet *packet)
 {
@@ -342,7 +343,7 @@ static bool is_expected(const struct roce_requester *requester, u32 psn)
 	       roce_psn_diff(psn, requester->limit_psn) < 0;
 }
 
-/* True if the packet is kept for later, and the rest of its run with it. */
+/* Returns true if the packet is kept for later, with the rest of its run. */
 static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
@@ -393,7 +394,7 @@ static void receive_responses(struct roce_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * roce_completer_receive() - take a run of acknowledgments and responses
+ * roce_completer_receive() - handle a run of acknowledgments and responses
  * @engine: the requester of a QP, owned by the caller
  * @skb: consumed
  */
@@ -403,10 +404,10 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 }
 
 /**
- * roce_completer_receive_early() - take what came early, as far as its time has come
- * @qp: its requester is owned by the caller, with something kept, missing, or to be freed
+ * roce_completer_receive_early() - handle kept packets that are not early any more
+ * @qp: its requester is owned by the caller, with packets kept, missing, or to be freed
  *
- * Return: true if there may be more of it.
+ * Return: true if there may be more.
  */
 bool roce_completer_receive_early(struct roce_qp *qp)
 {

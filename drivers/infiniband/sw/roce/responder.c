@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder: request packets are executed, and answered (IBA volume 1,
- * 9.7.4 and 9.7.5.1 for RC, 9.8.2 for UC, 9.8.3 for datagrams).
+ * The responder: executes request packets and answers them (IBA volume 1, 9.7.4 and
+ * 9.7.5.1 for RC, 9.8.2 for UC, 9.8.3 for datagrams).
  *
- * Here are its life, and what its engine does in a turn. A request of a connection
- * goes to connection.c, and from there to execute.c when it is expected; a datagram goes
- * to datagram.c. What is owed for them is in answer.c, how that leaves in answer_send.c,
- * and how receives are flushed in the error state in receive_flush.c.
+ * This file has its initialization and its engine. A request of a connection goes to
+ * connection.c, and from there to execute.c when its PSN is expected. A datagram goes to
+ * datagram.c. answer.c decides about answers, and answer_send.c sends them.
+ * receive_flush.c flushes receives in the error state.
  */
 #include "answer.h"
 #include "compat.h"
@@ -51,7 +51,7 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	receive_requests(responder_qp(engine), skb);
 }
 
-/* One run whose time has come. True if there may be another. */
+/* Handle one kept run that is not early any more. Returns true if there may be more. */
 static bool receive_early(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
@@ -99,7 +99,7 @@ static enum hrtimer_restart responder_wait_is_over(struct hrtimer *timer)
 }
 
 /**
- * roce_responder_init() - set up what lives as long as the QP
+ * roce_responder_init() - initialize the state of a new QP
  * @qp: new; its cap is set
  *
  * Return: 0 or -ENOMEM.
@@ -125,7 +125,7 @@ int roce_responder_init(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_start() - take the attributes of a QP that becomes ready to receive
+ * roce_responder_start() - start with the attributes of a QP that goes to RTR
  * @qp: both engines are owned by the caller; attr is set
  */
 void roce_responder_start(struct roce_qp *qp)
@@ -135,7 +135,7 @@ void roce_responder_start(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_reset() - forget all receives and requests
+ * roce_responder_reset() - drop all receives and requests
  * @qp: in the RESET state, its responder is owned by the caller
  *
  * Process context.
@@ -164,7 +164,7 @@ void roce_responder_reset(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_stop() - stop the timers, and drop what came early
+ * roce_responder_stop() - stop the timers, and drop packets that came early
  * @qp: in a state in which nothing starts them
  *
  * Process context.
@@ -177,7 +177,7 @@ void roce_responder_stop(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_destroy() - free what the responder has
+ * roce_responder_destroy() - free the memory of the responder
  * @qp: its engines are destroyed
  */
 void roce_responder_destroy(struct roce_qp *qp)

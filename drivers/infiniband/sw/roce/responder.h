@@ -16,55 +16,54 @@ struct roce_resource;
 
 /**
  * struct roce_responder - the half of a QP that executes requests
- * @engine: owns all of this but for what is said otherwise
+ * @engine: owns all fields that do not say otherwise
  * @ring: receive queue, unless the QP has a shared one
  * @post_lock: for kernel consumers that post receives
- * @receive: the receive in use, room for as many sges as the queue allows for
- * @has_receive: whether @receive is in use
- * @psn: expected next
- * @msn: messages completed
+ * @receive: the receive in use, with room for the queue's maximum of sges
+ * @has_receive: @receive is in use
+ * @psn: expected PSN
+ * @msn: number of completed messages
  * @message: IS_SEND or IS_WRITE while in the middle of a message, else 0
  * @placed: bytes of the message so far
- * @address: of an RDMA WRITE, where the next byte goes
- * @rkey: of an RDMA WRITE
- * @remaining: bytes of an RDMA WRITE still to come
- * @latest_key: what the latest key of a SEND or a WRITE named, in this section
- * @nak_sent: a NAK for @psn is out, packets behind it are dropped silently
- * @ahead_psn: the last one that was dropped since it was ahead of @psn, while
- *	@nak_sent; @psn itself if there was none since an RNR NAK
- * @rnr_at: when the latest NAK was made, in ns, if it was an RNR NAK, else 0
+ * @address: for an RDMA WRITE, of the next byte
+ * @rkey: for an RDMA WRITE
+ * @remaining: for an RDMA WRITE, bytes still to come
+ * @latest_key: cache for the key of a SEND or a WRITE, within this section
+ * @nak_sent: a NAK for @psn was sent, later packets are dropped silently
+ * @ahead_psn: with @nak_sent, PSN of the latest packet that was dropped because it was
+ *	ahead of @psn; @psn itself if there was none since an RNR NAK
+ * @rnr_at: time of the latest NAK, ns, if it was an RNR NAK, else 0
  * @reorder: requests that came early
  * @sack_state: of &enum roce_sack_state, see sack.c
- * @ack_due: an acknowledgment is owed
+ * @ack_due: an acknowledgment must be sent
  * @ack_syndrome: of that acknowledgment
  * @ack_psn: of that acknowledgment
- * @failed: the QP goes to the error state once the NAK is out
+ * @failed: the QP goes to the error state after the NAK is sent
  * @established: the first packet was reported to the consumer
  * @last_wqe_reported: in the error state, with a shared receive queue: the
  *	consumer knows that no receive completes any more
  * @repeat_psn: one past the last READ or atomic that was executed or, since the
  *	requester went back, asked for again
- * @flush_interval: in the error state, nanoseconds between the last two looks at the
+ * @flush_interval: in the error state, nanoseconds between the last two checks of the
  *	receive queue of a program
- * @idle: among the QPs of the CQ whose receive queue is not polled any more
- * @resources: the last READs and atomics, as many as a power of two
+ * @idle: in the list of the CQ, of QPs whose receive queue is not polled any more
+ * @resources: the latest READs and atomics; their number is a power of two
  * @resource_mask: their number - 1
- * @answered: the first resource that may have responses left; free running
- * @taken: the resource that is taken next; free running
- * @parts: of READs whose rest was answered, to be answered once more;
- *	ROCE_MAX_PARTS of them
- * @part_answered: the first of them that may have responses left; free running
- * @part_taken: the one that is taken next; free running
- * @waiting: for @wait_timer, nothing is sent meanwhile; the timer ends it,
+ * @answered: number of the first resource that may have responses left; free running
+ * @taken: number of the next resource; free running
+ * @parts: parts of READs to be answered again, ROCE_MAX_PARTS of them
+ * @part_answered: number of the first part that may have responses left; free running
+ * @part_taken: number of the next part; free running
+ * @waiting: @wait_timer runs, and nothing is sent meanwhile; cleared by the timer,
  *	whoever owns the engine
- * @stalls: of the netdev, in a row
- * @wait_timer: a stall, or the turn of a flow whose rate is limited; polls the
- *	receive queue of a QP in the error state, for a while
+ * @stalls: consecutive stalls of the netdev
+ * @wait_timer: ends a stall, or a wait for the rate of the flow; polls the receive queue
+ *	of a QP in the error state, for a while
  */
 struct roce_responder {
 	struct roce_engine engine;
 	struct roce_ring ring;
-	spinlock_t post_lock;		/* of a kernel consumer's side of ring */
+	spinlock_t post_lock;		/* see @post_lock above */
 	struct roce_receive *receive;
 	bool has_receive;
 	u32 psn;
