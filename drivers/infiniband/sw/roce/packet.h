@@ -9,13 +9,13 @@
 
 /**
  * struct roce_packet - one packet, its headers in host byte order
- * @info: what the opcode means
+ * @info: properties of the opcode
  * @opcode: of the BTH
  * @solicited: the solicited event bit
  * @ack_request: the AckReq bit
  * @becn: the BECN bit
  * @sack: the bits of &enum roce_bth_sack
- * @pad: bytes behind the payload, 0 to 3
+ * @pad: bytes after the payload, 0 to 3
  * @pkey: partition key
  * @qpn: destination QP
  * @psn: packet sequence number
@@ -24,28 +24,27 @@
  * @source_qpn: of a DETH
  * @flush: of a FETH, ROCE_FLUSH_*
  * @va: of a RETH or AtomicETH
- * @rkey: likewise
+ * @rkey: of a RETH or AtomicETH
  * @length: of a RETH
  * @swap_add: of an AtomicETH
  * @compare: of an AtomicETH
  * @syndrome: of an AETH
  * @msn: of an AETH
- * @seth_version: of a SETH, of a received packet
+ * @seth_version: of a received SETH
  * @lost: of a SETH
  * @original: of an AtomicAckETH
- * @immediate: immediate data as it stands on the wire
+ * @immediate: immediate data, as on the wire
  * @invalidate: R_Key of a send with invalidate
- * @skb: of a received packet, where its payload lies: the sk_buff of its run, or
- *	one of the chain
- * @index: of a received packet, its number in the datagram
- * @offset: of the payload in @skb
- * @data: the payload, if it lies there in one piece, else NULL
- * @again: of a received packet: it was taken from its run before, and counted
- * @malformed: of a received packet: only what the BTH has is valid; it is to be refused
+ * @skb: received packets: sk_buff with the payload, that of the run or one of its chain
+ * @index: received packets: number in the datagram
+ * @offset: received packets: of the payload in @skb
+ * @data: received packets: the payload, if it is contiguous, else NULL
+ * @again: received packets: it was taken from its run before, and counted
+ * @malformed: received packets: only the fields of the BTH are valid; it must be refused
  *
- * A received packet is copied into this once; from then on only the copy is
- * looked at. A packet to be sent is described by it. Fields of headers that
- * the opcode does not have are not valid.
+ * A received packet is copied into this once, and only the copy is used from then on.
+ * For a packet to send, this is its description. Fields of headers that the opcode
+ * does not have are not valid.
  */
 struct roce_packet {
 	const struct roce_opcode_info *info;
@@ -82,7 +81,7 @@ struct roce_packet {
 	bool malformed;
 };
 
-/** roce_packet_pad() - pad bytes behind @payload bytes */
+/** roce_packet_pad() - number of pad bytes after @payload bytes */
 static inline u8 roce_packet_pad(u32 payload)
 {
 	return -payload & 3;

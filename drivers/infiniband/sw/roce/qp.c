@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs as the data path knows them: how they are found, and what becomes of
- * one that cannot go on. The verbs are in qp_verbs.c.
+ * Queue pairs on the data path: the table of QPs, and errors of a QP. qp_verbs.c has the
+ * verbs.
  */
 #include <net/ipv6.h>
 
@@ -14,15 +14,17 @@
 
 #define FIRST_QPN	16
 
-/* Of all devices of the host, so that a packet needs no other key to find its QP */
+/* QPs of all devices, by QPN alone: packets need no other key to find their QP. */
 static DEFINE_XARRAY_ALLOC(qps);
 static u32 next_qpn;
 
 /**
- * roce_qp_find() - look a QP up
- * @qpn: of a received packet
+ * roce_qp_find() - look up a QP
+ * @qpn: from a received packet
  *
- * In a section, to the end of which the QP stays.
+ * In a section, which keeps the QP.
+ *
+ * Return: the QP or NULL.
  */
 struct roce_qp *roce_qp_find(u32 qpn)
 {
@@ -30,7 +32,7 @@ struct roce_qp *roce_qp_find(u32 qpn)
 }
 
 /**
- * roce_qp_publish() - give a QP its number, by which it is found from now on
+ * roce_qp_publish() - give a QP its number, and make it findable
  * @qp: complete
  *
  * Process context.
@@ -48,7 +50,7 @@ int roce_qp_publish(struct roce_qp *qp)
 		rcu_assign_pointer(qp->dev->gsi_qp, qp);
 		return 0;
 	}
-	/* The number is written before the QP can be found by it. */
+	/* xa_alloc_cyclic() writes the number before the QP can be found by it. */
 	err = xa_alloc_cyclic(&qps, &qp->ibqp.qp_num, qp,
 			      XA_LIMIT(FIRST_QPN, ROCE_BTH_LOW_24 - 1),
 			      &next_qpn, GFP_KERNEL);
@@ -56,10 +58,10 @@ int roce_qp_publish(struct roce_qp *qp)
 }
 
 /**
- * roce_qp_unpublish() - let nobody find a QP any more
+ * roce_qp_unpublish() - remove a QP from the table
  * @qp: published
  *
- * Sections that have begun may have found it before.
+ * Running sections may have found it before.
  */
 void roce_qp_unpublish(struct roce_qp *qp)
 {
@@ -84,9 +86,9 @@ bool roce_qp_is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb)
 }
 
 /**
- * roce_qp_event() - tell the consumer of an asynchronous event
- * @qp: what it is about
- * @type: what happened
+ * roce_qp_event() - report an asynchronous event to the consumer
+ * @qp: subject of the event
+ * @type: the event
  *
  * Any context; calls the consumer's handler.
  */
@@ -103,9 +105,9 @@ void roce_qp_event(struct roce_qp *qp, enum ib_event_type type)
 }
 
 /**
- * roce_qp_set_error() - go to an error state because of what happened
- * @qp: an engine of it is owned by the caller
- * @state: IB_QPS_ERR, or IB_QPS_SQE which a worse state takes precedence of
+ * roce_qp_set_error() - put a QP into an error state
+ * @qp: one of its engines is owned by the caller
+ * @state: IB_QPS_ERR, or IB_QPS_SQE, which does not replace a worse state
  */
 void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
 {
@@ -121,9 +123,9 @@ void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
 }
 
 /**
- * roce_qp_fail() - a QP cannot go on, through no fault of a work request
- * @qp: an engine of it is owned by the caller
- * @event: what to tell the consumer
+ * roce_qp_fail() - put a QP into the error state, without a failed work request
+ * @qp: one of its engines is owned by the caller
+ * @event: to report to the consumer
  */
 void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
 {
@@ -136,7 +138,7 @@ void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
 /**
  * roce_qp_receive() - give a run of packets to a QP
  * @qp: found in this section
- * @engine: the half of it that the packets are for
+ * @engine: half of the QP that the packets are for
  * @skb: with the run in its control block; consumed
  *
  * Softirq context.

@@ -14,27 +14,26 @@
 #include "srq.h"
 
 /*
- * A field that an engine owns, or modify_qp writes, for who only wants to show
- * it: what it was a moment ago. The owner's accesses stay plain, so that KCSAN
- * finds everybody else.
+ * Racy read, for display only, of a field that an engine owns or modify_qp writes. The
+ * owner's accesses stay plain, so that KCSAN finds all others.
  */
 #define roce_peek(field)	data_race(READ_ONCE(field))
 
 /**
  * struct roce_qp - queue pair
- * @ibqp: what the RDMA core knows of it
- * @dev: our device
- * @counters: where what happens to it is counted, see counters.h
- * @modify_lock: held by modify_qp, and by query_qp to see all of it or nothing
+ * @ibqp: the core's part
+ * @dev: its device
+ * @counters: counters for its events, see counters.h
+ * @modify_lock: serializes modify_qp; query_qp takes it for a consistent view
  * @state_lock: guards changes of @state
  * @state: read without a lock by the engines
  * @attr: as modified, for query_qp and the engines; changed with both claimed
- * @cap: what the QP was made with
- * @signal_all: every request makes a completion
- * @av: the way to the peer of a connected QP
+ * @cap: capabilities that the QP was created with
+ * @signal_all: every request generates a completion
+ * @av: path to the peer of a connected QP
  * @source_port: UDP source port towards the peer
  * @mtu: path MTU in bytes
- * @flow: what both halves send, and how fast; see congestion.h
+ * @flow: congestion control of both halves; see congestion.h
  * @requester: sends requests and completes them
  * @responder: executes requests of the peer
  */
@@ -42,8 +41,8 @@ struct roce_qp {
 	struct ib_qp ibqp;
 	struct roce_device *dev;
 	struct roce_counters __percpu *counters;
-	struct mutex modify_lock;	/* see above */
-	spinlock_t state_lock;		/* of changes of state */
+	struct mutex modify_lock;	/* see @modify_lock above */
+	spinlock_t state_lock;		/* see @state_lock above */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
@@ -87,13 +86,13 @@ static inline bool roce_qp_is_user(const struct roce_qp *qp)
 	return qp->ibqp.uobject;
 }
 
-/** roce_qp_is_datagram() - UD, or the GSI, which is a UD QP with number 1 */
+/** roce_qp_is_datagram() - whether it is UD, or the GSI, which is a UD QP with number 1 */
 static inline bool roce_qp_is_datagram(const struct roce_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-/** roce_qp_is_reliable() - what it sends is acknowledged, and sent again if not */
+/** roce_qp_is_reliable() - whether packets are acknowledged, and sent again if lost */
 static inline bool roce_qp_is_reliable(const struct roce_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_RC;
@@ -111,7 +110,7 @@ static inline struct roce_qp *roce_requester_qp(struct roce_engine *engine)
 	return container_of(engine, struct roce_qp, requester.engine);
 }
 
-/** roce_qp_is_sending() - requests are on their way, or may be */
+/** roce_qp_is_sending() - whether requests may be sent */
 static inline bool roce_qp_is_sending(const struct roce_qp *qp)
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
@@ -119,7 +118,7 @@ static inline bool roce_qp_is_sending(const struct roce_qp *qp)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
-/** roce_qp_can_receive() - packets of the peer are for it; path and flow are there */
+/** roce_qp_can_receive() - whether it receives packets; path and flow are valid then */
 static inline bool roce_qp_can_receive(const struct roce_qp *qp)
 {
 	/* Pairs with the release in enter_state(). */

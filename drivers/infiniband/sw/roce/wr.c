@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The table of send work requests: who may post them on which service, what packets
- * they send, and what their completion says. Which opcodes there are, is in
- * &enum ib_wr_opcode; compat.h has those that a kernel lacks.
+ * The table of send work requests: the services and consumers that may post them, the
+ * packets that they send, and their completion. &enum ib_wr_opcode has the opcodes;
+ * compat.h has those that a kernel lacks.
  */
 #include <linux/nospec.h>
 
@@ -55,7 +55,7 @@ static const struct roce_wr_info wr_infos[] = {
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = {
 		ATOMIC, IB_WC_FETCH_ADD, .only = ROCE_FETCH_ADD
 	},
-	/* The kernel has no work request for it. */
+	/* Kernel consumers have no work request for it. */
 	[IB_WR_FLUSH] = {
 		ROCE_WR_RC | ROCE_WR_HAS_RESPONSE |
 		(ROCE_COMPAT_HAS_FLUSH ? ROCE_WR_PROGRAM : 0),
@@ -72,10 +72,10 @@ static const struct roce_wr_info wr_infos[] = {
 };
 
 /**
- * roce_wr_info() - look the opcode of a work request up
- * @opcode: anything, a program may have written it
+ * roce_wr_info() - look up the opcode of a work request
+ * @opcode: any number, since a program may have written it
  *
- * Return: what it means; the flags are 0 for an opcode that does not exist.
+ * Return: its properties; the flags are 0 for an opcode that does not exist.
  */
 const struct roce_wr_info *roce_wr_info(u32 opcode)
 {
