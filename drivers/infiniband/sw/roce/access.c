@@ -39,7 +39,7 @@ static bool region_allows(const struct roce_mr *mr,
 	       covers(mr->iova, mr->length, access);
 }
 
-/* A window has no L_Key: only peers come through it. */
+/* A window has no L_Key: only peers can use it. */
 static bool window_allows(const struct roce_mw *mw,
 			  const struct roce_access *access)
 {

@@ -113,7 +113,7 @@ enum roce_half {
  * @cnps_handled: number of CNPs received for this flow
  */
 struct roce_flow {
-	spinlock_t lock;		/* of what follows */
+	spinlock_t lock;		/* see @lock above */
 	bool limited;
 	u32 train_bytes;
 	const struct roce_cc_parameters *algorithm;

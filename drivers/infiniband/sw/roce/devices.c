@@ -19,7 +19,7 @@
 #include "device.h"
 
 static DEFINE_HASHTABLE(devices, 8);	/* by netdev */
-static DEFINE_MUTEX(devices_lock);	/* below the RTNL */
+static DEFINE_MUTEX(devices_lock);	/* nests in the RTNL */
 
 static struct roce_device *device_of(const struct net_device *netdev)
 {

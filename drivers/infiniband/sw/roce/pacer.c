@@ -34,7 +34,7 @@
 #include "trace.h"
 #include "train.h"
 
-/* How far ahead of its departure time a train is handed to fq */
+/* A train is handed to fq at most so long before its departure time. */
 #define AHEAD		NSEC_PER_MSEC
 
 /* The longest train of a limited flow, except for a single packet */

@@ -18,7 +18,7 @@
 #define ROCE_MAX_AH		0x10000
 #define ROCE_MAX_SRQ		0x8000
 #define ROCE_MAX_ATTACHMENTS	0x2000	/* of QPs to multicast groups */
-#define ROCE_MAX_GROUP_QPS	0x100	/* attached to the same one */
+#define ROCE_MAX_GROUP_QPS	0x100	/* attached to one group */
 #define ROCE_MAX_QP_WR		0x3fff
 #define ROCE_MAX_SRQ_WR		0x3fff
 #define ROCE_MAX_CQE		0xffffe
@@ -27,7 +27,7 @@
 #define ROCE_MAX_INLINE		(ROCE_MAX_SGE * sizeof(struct ib_sge))
 #define ROCE_MAX_RD_ATOMIC	128
 #define ROCE_MAX_MESSAGE	0x80000000u
-#define ROCE_MAX_MR_SIZE	BIT_ULL(39)	/* of 4 KiB pages kvmalloc() has room for */
+#define ROCE_MAX_MR_SIZE	BIT_ULL(39)	/* kvmalloc() can list so many 4 KiB pages */
 #define ROCE_MAX_FAST_PAGES	0x4000
 #define ROCE_GID_TABLE_LENGTH	256
 

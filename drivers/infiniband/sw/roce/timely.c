@@ -9,7 +9,7 @@
  *
  *	rtt < t_low			rate + delta
  *	rtt > t_high			rate * (1 - beta * (1 - t_high / rtt))
- *	between, shrinking		rate + delta, five of it after a while
+ *	between, shrinking		rate + delta, after a while 5 * delta
  *	between, growing		rate * (1 - beta * gradient)
  *
  * It needs neither marks nor notifications, and does not react to them.

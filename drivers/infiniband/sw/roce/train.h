@@ -49,9 +49,9 @@ struct roce_av;
  * @unclaimed: start of the bytes before @place that do not belong to @skb yet
  * @in_page: @place is in a page, not in the linear part of @skb
  *
- * A train is a run of packets of one QP in one sk_buff, every one @segment
- * bytes long but the last one, which may be shorter: what UDP segmentation
- * offload takes. See Documentation/architecture.md.
+ * A train is an sk_buff with packets of one QP, each @segment bytes long, except for
+ * the last one, which may be shorter. UDP segmentation offload can cut it into these
+ * packets. See Documentation/architecture.md.
  */
 struct roce_train {
 	struct sk_buff *skb;
