@@ -118,7 +118,7 @@ static void completions_say_what_was_done(struct kunit *test)
 			fixture_count(wire->ends[1].dev, rx_atomic_requests));
 }
 
-static void eight_bytes_are_written_and_no_more(struct kunit *test)
+static void exactly_eight_bytes_are_written(struct kunit *test)
 {
 	struct wire_op op = {
 		.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .local = RESULT,
@@ -170,7 +170,7 @@ static void a_lost_response_is_replayed(struct kunit *test)
 			fixture_count(wire->ends[1].dev, rx_atomic_requests));
 }
 
-static void all_that_may_be_under_way_are_replayed(struct kunit *test)
+static void all_outstanding_atomics_are_replayed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 i;
@@ -227,7 +227,7 @@ static void inject_add(struct wire *wire, u32 psn)
 }
 
 /* A peer that keeps to what was agreed does not ask for it any more. */
-static void a_result_is_forgotten_when_its_place_is_taken(struct kunit *test)
+static void a_result_is_kept_until_its_resource_is_reused(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	u32 first = 0xfffffe, i;
@@ -263,7 +263,7 @@ static void a_duplicate_of_another_kind_is_ignored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->ends[1].sent, 0);
 }
 
-static void no_more_are_under_way_than_agreed(struct kunit *test)
+static void no_more_atomics_are_outstanding_than_agreed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0];
@@ -308,7 +308,7 @@ static void allow(struct wire *wire, u8 at_a_time)
 	}
 }
 
-static void the_limit_changes_while_some_are_under_way(struct kunit *test)
+static void the_limit_changes_while_atomics_are_outstanding(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0];
@@ -400,7 +400,7 @@ static void a_wrong_key_is_refused(struct kunit *test)
 		       IB_WC_REM_ACCESS_ERR);
 }
 
-static void memory_has_to_allow_it(struct kunit *test)
+static void the_memory_must_allow_remote_atomics(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 
@@ -409,7 +409,7 @@ static void memory_has_to_allow_it(struct kunit *test)
 		       IB_WC_REM_ACCESS_ERR);
 }
 
-static void the_qp_has_to_allow_it(struct kunit *test)
+static void the_qp_must_allow_remote_atomics(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 
@@ -418,20 +418,20 @@ static void the_qp_has_to_allow_it(struct kunit *test)
 		       IB_WC_REM_INV_REQ_ERR);
 }
 
-static void the_result_has_to_fit(struct kunit *test)
+static void the_result_must_fit_its_buffer(struct kunit *test)
 {
 	expect_refusal(new_wire(test, 0), (struct wire_op) { .length = 7 },
 		       IB_WC_LOC_LEN_ERR);
 }
 
-static void the_result_cannot_be_inline(struct kunit *test)
+static void an_atomic_cannot_be_inline(struct kunit *test)
 {
 	expect_refusal(new_wire(test, 0),
 		       (struct wire_op) { .flags = IB_SEND_INLINE },
 		       IB_WC_LOC_QP_OP_ERR);
 }
 
-static void none_can_be_asked_for_if_none_was_agreed(struct kunit *test)
+static void an_atomic_fails_if_max_rd_atomic_is_0(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 
@@ -441,7 +441,7 @@ static void none_can_be_asked_for_if_none_was_agreed(struct kunit *test)
 }
 
 /* The responder does not rely on the requester's count. */
-static void more_than_agreed_are_refused(struct kunit *test)
+static void more_atomics_than_agreed_are_refused(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -540,25 +540,25 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(compare_swap_swaps_what_is_equal),
 	KUNIT_CASE(an_atomic_looks_as_the_iba_says),
 	KUNIT_CASE(completions_say_what_was_done),
-	KUNIT_CASE(eight_bytes_are_written_and_no_more),
+	KUNIT_CASE(exactly_eight_bytes_are_written),
 	KUNIT_CASE(a_doubled_request_adds_once),
 	KUNIT_CASE(a_lost_response_is_replayed),
-	KUNIT_CASE(all_that_may_be_under_way_are_replayed),
+	KUNIT_CASE(all_outstanding_atomics_are_replayed),
 	KUNIT_CASE(lost_requests_and_responses_are_told_apart),
-	KUNIT_CASE(a_result_is_forgotten_when_its_place_is_taken),
+	KUNIT_CASE(a_result_is_kept_until_its_resource_is_reused),
 	KUNIT_CASE(a_duplicate_of_another_kind_is_ignored),
-	KUNIT_CASE(no_more_are_under_way_than_agreed),
-	KUNIT_CASE(the_limit_changes_while_some_are_under_way),
+	KUNIT_CASE(no_more_atomics_are_outstanding_than_agreed),
+	KUNIT_CASE(the_limit_changes_while_atomics_are_outstanding),
 	KUNIT_CASE(a_fence_waits_for_atomics),
 	KUNIT_CASE(requests_share_a_train),
 	KUNIT_CASE(an_unaligned_address_is_refused),
 	KUNIT_CASE(a_wrong_key_is_refused),
-	KUNIT_CASE(memory_has_to_allow_it),
-	KUNIT_CASE(the_qp_has_to_allow_it),
-	KUNIT_CASE(the_result_has_to_fit),
-	KUNIT_CASE(the_result_cannot_be_inline),
-	KUNIT_CASE(none_can_be_asked_for_if_none_was_agreed),
-	KUNIT_CASE(more_than_agreed_are_refused),
+	KUNIT_CASE(the_memory_must_allow_remote_atomics),
+	KUNIT_CASE(the_qp_must_allow_remote_atomics),
+	KUNIT_CASE(the_result_must_fit_its_buffer),
+	KUNIT_CASE(an_atomic_cannot_be_inline),
+	KUNIT_CASE(an_atomic_fails_if_max_rd_atomic_is_0),
+	KUNIT_CASE(more_atomics_than_agreed_are_refused),
 	KUNIT_CASE(any_request_may_be_lost),
 	KUNIT_CASE(any_answer_may_be_lost),
 	{}

@@ -164,7 +164,7 @@ static void without_a_service_level_the_priority_is_that_of_a_socket(struct kuni
 }
 
 /* No virtual netdev has such a table: there is only one that is not registered. */
-static void the_dcb_table_goes_before_the_service_level(struct kunit *test)
+static void the_dcb_table_has_precedence_over_the_service_level(struct kunit *test)
 {
 #if IS_ENABLED(CONFIG_DCB)
 	static const struct dcbnl_rtnl_ops ops;
@@ -239,7 +239,7 @@ static void all_packets_of_a_marked_train_are_marked(struct kunit *test)
 	}
 }
 
-static void cnps_keep_their_distance(struct kunit *test)
+static void cnps_have_a_minimum_interval(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_end *b = &wire->ends[1];
@@ -336,7 +336,7 @@ static void a_cnp_of_another_length_is_dropped(struct kunit *test)
 	nothing_came_of_it(test, wire);
 }
 
-static void a_cnp_from_a_stranger_is_dropped(struct kunit *test)
+static void a_cnp_from_another_address_is_dropped(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
@@ -346,7 +346,7 @@ static void a_cnp_from_a_stranger_is_dropped(struct kunit *test)
 	nothing_came_of_it(test, wire);
 }
 
-static void a_qp_in_the_error_state_takes_no_cnp(struct kunit *test)
+static void a_qp_in_the_error_state_ignores_cnps(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
@@ -441,7 +441,7 @@ static void both_halves_share_the_rate(struct kunit *test)
 }
 
 /* Half a millisecond of 8 Mbit/s is 500 bytes: one packet, of 314 with headers. */
-static void trains_get_short_at_a_low_rate(struct kunit *test)
+static void trains_are_short_at_a_low_rate(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
@@ -483,7 +483,7 @@ static void expect_burst(struct kunit *test, u64 late, u64 made_up_for)
 			div_u64(made_up_for + ktime_get_ns() - start, cost) + 1);
 }
 
-static void what_a_late_timer_missed_is_made_up_for(struct kunit *test)
+static void delays_by_a_late_timer_are_made_up_for(struct kunit *test)
 {
 	expect_burst(test, 10 * NSEC_PER_MSEC, 10 * NSEC_PER_MSEC);
 	expect_burst(test, NSEC_PER_SEC, 20 * NSEC_PER_MSEC);
@@ -647,7 +647,7 @@ static void reads_that_are_asked_for_again_together_are_one_loss(struct kunit *t
 	}
 }
 
-static void after_a_timeout_it_restarts_slowly(struct kunit *test)
+static void a_flow_restarts_slowly_after_a_timeout(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire_end *a;
@@ -667,7 +667,7 @@ static void after_a_timeout_it_restarts_slowly(struct kunit *test)
 
 /* --- Which algorithm --- */
 
-static void a_qp_keeps_the_algorithm_that_it_was_made_with(struct kunit *test)
+static void a_qp_keeps_the_algorithm_of_its_creation(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
@@ -687,7 +687,7 @@ static void note_state(struct roce_cc_flow *flow, u64 now)
 }
 
 /* A CNP may come as soon as the QP is in a state in which it takes any. */
-static void a_flow_has_begun_when_its_qp_takes_cnps(struct kunit *test)
+static void a_flow_begins_before_its_qp_receives_cnps(struct kunit *test)
 {
 	static const struct roce_cc_ops ops = { .init = note_state };
 	static const struct roce_cc_parameters watcher = { .ops = &ops };
@@ -704,30 +704,30 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_priority_that_is_not_controlled_is_not_ecn_capable),
 	KUNIT_CASE(the_service_level_is_the_priority),
 	KUNIT_CASE(without_a_service_level_the_priority_is_that_of_a_socket),
-	KUNIT_CASE(the_dcb_table_goes_before_the_service_level),
+	KUNIT_CASE(the_dcb_table_has_precedence_over_the_service_level),
 	KUNIT_CASE(a_marked_packet_makes_a_cnp),
 	KUNIT_CASE(a_marked_response_makes_a_cnp),
 	KUNIT_CASE(all_packets_of_a_marked_train_are_marked),
-	KUNIT_CASE(cnps_keep_their_distance),
+	KUNIT_CASE(cnps_have_a_minimum_interval),
 	KUNIT_CASE(a_cnp_looks_like_that_of_a_connectx),
 	KUNIT_CASE(a_damaged_cnp_is_dropped),
 	KUNIT_CASE(a_cnp_of_another_length_is_dropped),
-	KUNIT_CASE(a_cnp_from_a_stranger_is_dropped),
-	KUNIT_CASE(a_qp_in_the_error_state_takes_no_cnp),
+	KUNIT_CASE(a_cnp_from_another_address_is_dropped),
+	KUNIT_CASE(a_qp_in_the_error_state_ignores_cnps),
 	KUNIT_CASE(requests_are_paced),
 	KUNIT_CASE(responses_are_paced),
 	KUNIT_CASE(both_halves_share_the_rate),
-	KUNIT_CASE(trains_get_short_at_a_low_rate),
-	KUNIT_CASE(what_a_late_timer_missed_is_made_up_for),
+	KUNIT_CASE(trains_are_short_at_a_low_rate),
+	KUNIT_CASE(delays_by_a_late_timer_are_made_up_for),
 	KUNIT_CASE(an_rnr_delay_is_not_made_up_for),
 	KUNIT_CASE(a_wait_for_the_netdev_is_not_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
-	KUNIT_CASE(after_a_timeout_it_restarts_slowly),
-	KUNIT_CASE(a_qp_keeps_the_algorithm_that_it_was_made_with),
-	KUNIT_CASE(a_flow_has_begun_when_its_qp_takes_cnps),
+	KUNIT_CASE(a_flow_restarts_slowly_after_a_timeout),
+	KUNIT_CASE(a_qp_keeps_the_algorithm_of_its_creation),
+	KUNIT_CASE(a_flow_begins_before_its_qp_receives_cnps),
 	{}
 };
 

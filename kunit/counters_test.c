@@ -44,7 +44,7 @@ static u64 value_in(struct kunit *test, struct rdma_counter *counter,
 	return value_of(test, counter->stats, name);
 }
 
-static void a_bound_qp_counts_apart(struct kunit *test)
+static void a_bound_qp_counts_separately(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
 	struct roce_qp *bound = fixture_bare_qp(test, dev);
@@ -85,7 +85,7 @@ static void two_qps_can_share_a_counter(struct kunit *test)
 }
 
 /* By them the core tells one from the other; 0 is none. */
-static void each_counter_has_a_number(struct kunit *test)
+static void counter_ids_are_not_0_and_not_reused_soon(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
 	struct roce_qp *one = fixture_bare_qp(test, dev);
@@ -108,7 +108,7 @@ static void each_counter_has_a_number(struct kunit *test)
 	roce_counter_dealloc(second);
 }
 
-static void what_was_counted_outlives_the_counter(struct kunit *test)
+static void the_device_keeps_the_counts_of_a_freed_counter(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
 	struct roce_qp *qp = fixture_bare_qp(test, dev);
@@ -123,7 +123,7 @@ static void what_was_counted_outlives_the_counter(struct kunit *test)
 			roce_counter_total(dev, ROCE_COUNTER_tx_bytes));
 }
 
-static void a_counter_that_nobody_was_bound_to_is_zero(struct kunit *test)
+static void a_counter_without_qps_is_zero(struct kunit *test)
 {
 	struct rdma_counter *counter = make_counter(test);
 
@@ -155,7 +155,7 @@ static void an_alias_shows_its_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, value_of(test, stats, "send_err"));
 }
 
-static void no_name_is_there_twice(struct kunit *test)
+static void counter_names_are_unique(struct kunit *test)
 {
 	struct rdma_counter *counter = make_counter(test);
 	const struct rdma_hw_stats *stats = counter->stats;
@@ -201,7 +201,7 @@ static void all_packets_of_a_run_are_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_no_memory));
 }
 
-static void what_does_not_fit_the_inbox_is_dropped(struct kunit *test)
+static void packets_beyond_the_inbox_limit_are_dropped(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
 	struct roce_qp *qp = fixture_qp(test, fixture_pd(test, dev),
@@ -237,16 +237,16 @@ static int make_device(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(a_bound_qp_counts_apart),
+	KUNIT_CASE(a_bound_qp_counts_separately),
 	KUNIT_CASE(two_qps_can_share_a_counter),
-	KUNIT_CASE(each_counter_has_a_number),
-	KUNIT_CASE(what_was_counted_outlives_the_counter),
-	KUNIT_CASE(a_counter_that_nobody_was_bound_to_is_zero),
+	KUNIT_CASE(counter_ids_are_not_0_and_not_reused_soon),
+	KUNIT_CASE(the_device_keeps_the_counts_of_a_freed_counter),
+	KUNIT_CASE(a_counter_without_qps_is_zero),
 	KUNIT_CASE(an_alias_shows_its_counter),
-	KUNIT_CASE(no_name_is_there_twice),
+	KUNIT_CASE(counter_names_are_unique),
 	KUNIT_CASE(a_stall_is_counted_by_its_reason),
 	KUNIT_CASE(all_packets_of_a_run_are_dropped),
-	KUNIT_CASE(what_does_not_fit_the_inbox_is_dropped),
+	KUNIT_CASE(packets_beyond_the_inbox_limit_are_dropped),
 	{}
 };
 

@@ -156,7 +156,7 @@ static u64 await_increase(struct roce_cc_flow *flow, u64 *now)
  * For 0 they are 1/5000 and 1/500 of the line, or of rpg_max_rate, and 1 Mbit/s
  * at least.
  */
-static void increases_suit_the_line(struct kunit *test)
+static void increases_scale_with_the_line_rate(struct kunit *test)
 {
 	static const struct {
 		u64 line;
@@ -190,7 +190,7 @@ static void increases_suit_the_line(struct kunit *test)
 }
 
 /* 320 packets, ten of each of 32 flows, if that is longer than rpg_time_reset */
-static void periods_suit_the_line(struct kunit *test)
+static void periods_scale_with_the_line_rate(struct kunit *test)
 {
 	static const struct {
 		u64 line;
@@ -279,8 +279,8 @@ static struct kunit_case dcqcn_cases[] = {
 	KUNIT_CASE_PARAM(rate_and_alpha_are_those_of_the_model,
 			 scenario_gen_params),
 	KUNIT_CASE(initial_values_lie_in_their_ranges),
-	KUNIT_CASE(increases_suit_the_line),
-	KUNIT_CASE(periods_suit_the_line),
+	KUNIT_CASE(increases_scale_with_the_line_rate),
+	KUNIT_CASE(periods_scale_with_the_line_rate),
 	KUNIT_CASE(slow_flows_gain_as_often_as_fast_ones),
 	KUNIT_CASE(the_extremes_do_not_overflow),
 	{}

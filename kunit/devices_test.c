@@ -125,7 +125,7 @@ static void arrive(struct kunit *test, struct net_device *netdev)
 }
 
 /* The fixture's devices have no GID table: it is not looked at. */
-static void a_packet_for_nobody_is_counted_where_it_came_in(struct kunit *test)
+static void a_packet_without_a_qp_counts_for_the_netdev_it_came_through(struct kunit *test)
 {
 	struct net_device *netdev = new_netdev(test), *other = new_netdev(test);
 	struct roce_device *dev = new_device(test, netdev);
@@ -142,7 +142,7 @@ static void a_packet_for_nobody_is_counted_where_it_came_in(struct kunit *test)
 static struct kunit_case devices_cases[] = {
 	KUNIT_CASE(a_device_is_found_while_it_is_live),
 	KUNIT_CASE(a_netdev_has_one_device),
-	KUNIT_CASE(a_packet_for_nobody_is_counted_where_it_came_in),
+	KUNIT_CASE(a_packet_without_a_qp_counts_for_the_netdev_it_came_through),
 	{}
 };
 

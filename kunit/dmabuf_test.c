@@ -229,7 +229,7 @@ static int copy_to(struct exporter *exporter, struct ib_mr *ibmr, u64 address,
 	return err;
 }
 
-static void its_bytes_are_those_of_the_buffer(struct kunit *test)
+static void a_region_has_the_bytes_of_the_buffer(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 	u8 *bytes = fixture_buffer(test, LENGTH);
@@ -254,7 +254,7 @@ static void its_bytes_are_those_of_the_buffer(struct kunit *test)
 	roce_dereg_mr(ibmr, NULL);
 }
 
-static void it_keeps_the_buffer_until_it_goes(struct kunit *test)
+static void a_region_keeps_the_buffer_until_it_is_deregistered(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 	struct ib_mr *ibmr;
@@ -276,7 +276,7 @@ static void it_keeps_the_buffer_until_it_goes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_released(exporter));
 }
 
-static void what_is_not_in_the_buffer_is_refused(struct kunit *test)
+static void a_range_outside_the_buffer_is_refused(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 
@@ -312,7 +312,7 @@ static void io_memory_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
 }
 
-static void what_is_not_for_cpus_is_refused(struct kunit *test)
+static void a_buffer_that_cpus_cannot_map_is_refused(struct kunit *test)
 {
 	export(test, &not_for_cpus);
 	expect_refusal(test, -EINVAL);
@@ -363,7 +363,7 @@ static struct dma_buf *export_movable(struct kunit *test)
 	return export(test, &movable);
 }
 
-static void its_memory_stays_where_it_is(struct kunit *test)
+static void the_memory_of_a_region_does_not_move(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 	struct dma_buf *buffer = export_movable(test);
@@ -393,7 +393,7 @@ static void its_memory_stays_where_it_is(struct kunit *test)
 }
 
 /* Without a WARN, which the log is searched for. */
-static void what_cannot_be_attached_pinned_or_mapped_is_refused(struct kunit *test)
+static void a_buffer_that_cannot_be_attached_pinned_or_mapped_is_refused(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 	struct ib_mr *ibmr;
@@ -414,7 +414,7 @@ static void what_cannot_be_attached_pinned_or_mapped_is_refused(struct kunit *te
 	roce_dereg_mr(ibmr, NULL);
 }
 
-static void its_rights_change_and_its_bytes_stay(struct kunit *test)
+static void a_rereg_changes_the_rights_and_keeps_the_bytes(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
 	struct ib_mr *ibmr;
@@ -459,15 +459,15 @@ static void close_buffer(struct kunit *test)
 }
 
 static struct kunit_case dmabuf_cases[] = {
-	KUNIT_CASE(its_bytes_are_those_of_the_buffer),
-	KUNIT_CASE(it_keeps_the_buffer_until_it_goes),
-	KUNIT_CASE(what_is_not_in_the_buffer_is_refused),
+	KUNIT_CASE(a_region_has_the_bytes_of_the_buffer),
+	KUNIT_CASE(a_region_keeps_the_buffer_until_it_is_deregistered),
+	KUNIT_CASE(a_range_outside_the_buffer_is_refused),
 	KUNIT_CASE(io_memory_is_refused),
-	KUNIT_CASE(what_is_not_for_cpus_is_refused),
+	KUNIT_CASE(a_buffer_that_cpus_cannot_map_is_refused),
 	KUNIT_CASE(the_error_of_an_exporter_is_passed_on),
-	KUNIT_CASE(its_memory_stays_where_it_is),
-	KUNIT_CASE(what_cannot_be_attached_pinned_or_mapped_is_refused),
-	KUNIT_CASE(its_rights_change_and_its_bytes_stay),
+	KUNIT_CASE(the_memory_of_a_region_does_not_move),
+	KUNIT_CASE(a_buffer_that_cannot_be_attached_pinned_or_mapped_is_refused),
+	KUNIT_CASE(a_rereg_changes_the_rights_and_keeps_the_bytes),
 	{}
 };
 

@@ -138,7 +138,7 @@ static void held_back(struct kunit *test, struct line *line, u64 count)
 			fixture_counter(line->dev, ROCE_COUNTER_tx_held_back));
 }
 
-static void nobody_waits_below_the_limit(struct kunit *test)
+static void no_engine_waits_below_the_limit(struct kunit *test)
 {
 	struct line *line = new_line(test);
 
@@ -148,7 +148,7 @@ static void nobody_waits_below_the_limit(struct kunit *test)
 	held_back(test, line, 0);
 }
 
-static void who_has_waited_longest_goes_first(struct kunit *test)
+static void the_engine_that_has_waited_longest_is_first(struct kunit *test)
 {
 	struct line *line = new_line(test);
 	u32 i;
@@ -164,7 +164,7 @@ static void who_has_waited_longest_goes_first(struct kunit *test)
 	held_back(test, line, ENGINES);
 }
 
-static void who_asks_again_while_it_waits_is_counted_once(struct kunit *test)
+static void an_engine_that_asks_again_is_counted_once(struct kunit *test)
 {
 	struct line *line = new_line(test);
 
@@ -176,7 +176,7 @@ static void who_asks_again_while_it_waits_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, turns_become(line, ENGINES));
 }
 
-static void who_comes_later_does_not_overtake(struct kunit *test)
+static void a_later_engine_does_not_overtake(struct kunit *test)
 {
 	struct line *line = new_line(test);
 
@@ -191,7 +191,7 @@ static void who_comes_later_does_not_overtake(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, line->order[0], &line->engines[0]);
 }
 
-static void who_goes_away_leaves_the_line(struct kunit *test)
+static void a_destroyed_engine_leaves_the_queue(struct kunit *test)
 {
 	struct line *line = new_line(test);
 
@@ -203,7 +203,7 @@ static void who_goes_away_leaves_the_line(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, line->order[0], &line->engines[1]);
 }
 
-static void a_train_that_is_cut_takes_the_room_of_all_its_packets(struct kunit *test)
+static void a_cut_train_counts_as_all_its_packets(struct kunit *test)
 {
 	struct line *line = new_line(test);
 	u32 i;
@@ -220,7 +220,7 @@ static void a_train_that_is_cut_takes_the_room_of_all_its_packets(struct kunit *
 	held_back(test, line, ENGINES);
 }
 
-static void who_runs_on_another_cpu_keeps_its_place(struct kunit *test)
+static void an_engine_on_another_cpu_keeps_its_place(struct kunit *test)
 {
 	struct line *line = new_line(test);
 	int here = raw_smp_processor_id();
@@ -239,7 +239,7 @@ static void who_runs_on_another_cpu_keeps_its_place(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, line->order[0], &line->engines[0]);
 }
 
-static void what_does_not_leave_the_host_is_not_counted_for_ever(struct kunit *test)
+static void packets_that_stay_in_the_host_are_not_counted_forever(struct kunit *test)
 {
 	struct line *line = new_line(test);
 
@@ -253,7 +253,7 @@ static void what_does_not_leave_the_host_is_not_counted_for_ever(struct kunit *t
 }
 
 /* For twice as long as would be too long for a host that runs */
-static void a_host_that_stood_still_has_held_nothing(struct kunit *test)
+static void time_while_the_host_stood_still_does_not_count(struct kunit *test)
 {
 	struct line *line = new_line(test);
 	u32 i, turns;
@@ -326,7 +326,7 @@ static struct wire *new_wire(struct kunit *test)
 	return wire_new(test, &setup);
 }
 
-static void requests_wait(struct kunit *test)
+static void requests_wait_for_a_turn(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 
@@ -334,7 +334,7 @@ static void requests_wait(struct kunit *test)
 	wait_and_finish(wire, &wire->ends[0]);
 }
 
-static void responses_wait(struct kunit *test)
+static void responses_wait_for_a_turn(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 
@@ -369,7 +369,7 @@ static void a_train_that_has_waited_asks_for_an_acknowledgment(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, asking, 2);
 }
 
-static void acknowledgments_do_not_wait(struct kunit *test)
+static void acknowledgments_do_not_wait_for_a_turn(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct sk_buff_head sent;
@@ -382,20 +382,20 @@ static void acknowledgments_do_not_wait(struct kunit *test)
 }
 
 static struct kunit_case egress_cases[] = {
-	KUNIT_CASE(nobody_waits_below_the_limit),
-	KUNIT_CASE(who_has_waited_longest_goes_first),
-	KUNIT_CASE(who_asks_again_while_it_waits_is_counted_once),
-	KUNIT_CASE(who_comes_later_does_not_overtake),
-	KUNIT_CASE(who_goes_away_leaves_the_line),
-	KUNIT_CASE(a_train_that_is_cut_takes_the_room_of_all_its_packets),
-	KUNIT_CASE(who_runs_on_another_cpu_keeps_its_place),
-	KUNIT_CASE(what_does_not_leave_the_host_is_not_counted_for_ever),
-	KUNIT_CASE(a_host_that_stood_still_has_held_nothing),
+	KUNIT_CASE(no_engine_waits_below_the_limit),
+	KUNIT_CASE(the_engine_that_has_waited_longest_is_first),
+	KUNIT_CASE(an_engine_that_asks_again_is_counted_once),
+	KUNIT_CASE(a_later_engine_does_not_overtake),
+	KUNIT_CASE(a_destroyed_engine_leaves_the_queue),
+	KUNIT_CASE(a_cut_train_counts_as_all_its_packets),
+	KUNIT_CASE(an_engine_on_another_cpu_keeps_its_place),
+	KUNIT_CASE(packets_that_stay_in_the_host_are_not_counted_forever),
+	KUNIT_CASE(time_while_the_host_stood_still_does_not_count),
 	KUNIT_CASE(packets_may_outlive_the_device),
-	KUNIT_CASE(requests_wait),
-	KUNIT_CASE(responses_wait),
+	KUNIT_CASE(requests_wait_for_a_turn),
+	KUNIT_CASE(responses_wait_for_a_turn),
 	KUNIT_CASE(a_train_that_has_waited_asks_for_an_acknowledgment),
-	KUNIT_CASE(acknowledgments_do_not_wait),
+	KUNIT_CASE(acknowledgments_do_not_wait_for_a_turn),
 	{}
 };
 

@@ -125,7 +125,7 @@ static struct bench *new_bench(struct kunit *test)
 	return bench;
 }
 
-static void it_advances_until_there_is_nothing_to_do(struct kunit *test)
+static void an_engine_advances_until_no_work_is_left(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -154,7 +154,7 @@ static void send_three_more(struct bench *bench)
 		send(bench, 0, i);
 }
 
-static void packets_that_come_meanwhile_keep_their_order(struct kunit *test)
+static void packets_received_during_a_run_keep_their_order(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -171,7 +171,7 @@ static void wish_once(struct bench *bench)
 	run(bench);
 }
 
-static void a_wish_that_comes_meanwhile_is_granted(struct kunit *test)
+static void a_run_requested_during_a_run_takes_place(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -181,7 +181,7 @@ static void a_wish_that_comes_meanwhile_is_granted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
 }
 
-static void what_exceeds_the_budget_continues_later(struct kunit *test)
+static void work_beyond_the_budget_continues_later(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	u32 at_once;
@@ -225,7 +225,7 @@ static void all_engines_of_a_cpu_have_one_budget(struct kunit *test)
 }
 
 /* It asks for its next turn whenever it has one. */
-static void an_engine_that_waits_for_its_turn_can_be_destroyed(struct kunit *test)
+static void a_scheduled_engine_can_be_destroyed(struct kunit *test)
 {
 	struct bench *bench = new_bench(test);
 	u32 advanced;
@@ -239,7 +239,7 @@ static void an_engine_that_waits_for_its_turn_can_be_destroyed(struct kunit *tes
 	KUNIT_EXPECT_GT(test, bench->to_do, 0);
 }
 
-static void after_much_work_what_comes_waits_for_its_turn(struct kunit *test)
+static void after_the_budget_new_packets_wait_for_the_scheduled_run(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -255,7 +255,7 @@ static void after_much_work_what_comes_waits_for_its_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
 }
 
-static void a_claim_need_not_wait_for_that_turn(struct kunit *test)
+static void a_claim_does_not_wait_for_the_scheduled_run(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -284,7 +284,7 @@ static void a_claimed_engine_does_not_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
 }
 
-static void a_wish_during_a_claim_is_granted_afterwards(struct kunit *test)
+static void a_run_requested_during_a_claim_takes_place_afterwards(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -312,7 +312,7 @@ static void the_inbox_is_bounded(struct kunit *test)
 }
 
 /* Leaks would be found by kmemleak. */
-static void what_was_not_received_goes_with_the_engine(struct kunit *test)
+static void packets_in_the_inbox_are_freed_with_the_engine(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -346,7 +346,7 @@ static int send_all(void *context)
 	return 0;
 }
 
-static void many_senders_make_one_owner(struct kunit *test)
+static void an_engine_with_many_senders_has_one_owner(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct sender senders[THREADS];
@@ -398,20 +398,20 @@ static void destroy_engine(struct kunit *test)
 }
 
 static struct kunit_case engine_cases[] = {
-	KUNIT_CASE(it_advances_until_there_is_nothing_to_do),
+	KUNIT_CASE(an_engine_advances_until_no_work_is_left),
 	KUNIT_CASE(a_packet_is_received_at_once),
-	KUNIT_CASE(packets_that_come_meanwhile_keep_their_order),
-	KUNIT_CASE(a_wish_that_comes_meanwhile_is_granted),
-	KUNIT_CASE(what_exceeds_the_budget_continues_later),
+	KUNIT_CASE(packets_received_during_a_run_keep_their_order),
+	KUNIT_CASE(a_run_requested_during_a_run_takes_place),
+	KUNIT_CASE(work_beyond_the_budget_continues_later),
 	KUNIT_CASE(all_engines_of_a_cpu_have_one_budget),
-	KUNIT_CASE(an_engine_that_waits_for_its_turn_can_be_destroyed),
-	KUNIT_CASE(after_much_work_what_comes_waits_for_its_turn),
-	KUNIT_CASE(a_claim_need_not_wait_for_that_turn),
+	KUNIT_CASE(a_scheduled_engine_can_be_destroyed),
+	KUNIT_CASE(after_the_budget_new_packets_wait_for_the_scheduled_run),
+	KUNIT_CASE(a_claim_does_not_wait_for_the_scheduled_run),
 	KUNIT_CASE(a_claimed_engine_does_not_run),
-	KUNIT_CASE(a_wish_during_a_claim_is_granted_afterwards),
+	KUNIT_CASE(a_run_requested_during_a_claim_takes_place_afterwards),
 	KUNIT_CASE(the_inbox_is_bounded),
-	KUNIT_CASE(what_was_not_received_goes_with_the_engine),
-	KUNIT_CASE(many_senders_make_one_owner),
+	KUNIT_CASE(packets_in_the_inbox_are_freed_with_the_engine),
+	KUNIT_CASE(an_engine_with_many_senders_has_one_owner),
 	{}
 };
 

@@ -84,7 +84,7 @@ static void expect_refusal(struct kunit *test, const struct wire_setup *setup,
 	KUNIT_EXPECT_NULL(test, memchr_inv(wire->ends[1].memory, 0, 4096));
 }
 
-static void what_is_no_atomic_write_is_refused(struct kunit *test)
+static void a_malformed_atomic_write_is_refused(struct kunit *test)
 {
 	struct wire_setup usual = setup(), no_access = usual, no_mr_access = usual;
 	struct wire_op right = store(1), unaligned = right, short_one = right;
@@ -242,7 +242,7 @@ static void a_region_is_flushed_whatever_the_address(struct kunit *test)
 	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_SUCCESS);
 }
 
-static void a_lost_answer_to_a_flush_is_given_again(struct kunit *test)
+static void a_lost_response_to_a_flush_is_sent_again(struct kunit *test)
 {
 	struct wire_setup with_timeout = setup();
 	struct flush flush;
@@ -291,7 +291,7 @@ static void a_flush_needs_the_right_to_it(struct kunit *test)
 		     IB_WC_REM_ACCESS_ERR);
 }
 
-static void what_is_reserved_is_refused(struct kunit *test)
+static void reserved_values_in_a_flush_are_refused(struct kunit *test)
 {
 	expect_flush(test, setup(), (struct flush) { .placement = 4 },
 		     IB_WC_REM_INV_REQ_ERR);
@@ -303,7 +303,7 @@ static void what_is_reserved_is_refused(struct kunit *test)
 		     IB_WC_LOC_QP_OP_ERR);
 }
 
-static void the_kernel_has_no_flush_to_post(struct kunit *test)
+static void a_kernel_consumer_cannot_post_a_flush(struct kunit *test)
 {
 	struct wire_setup as_usual = setup();
 	struct wire *wire = wire_new(test, &as_usual);
@@ -315,15 +315,15 @@ static void the_kernel_has_no_flush_to_post(struct kunit *test)
 static struct kunit_case flush_cases[] = {
 	KUNIT_CASE(an_atomic_write_arrives),
 	KUNIT_CASE(a_repeated_atomic_write_writes_nothing),
-	KUNIT_CASE(what_is_no_atomic_write_is_refused),
+	KUNIT_CASE(a_malformed_atomic_write_is_refused),
 	KUNIT_CASE(the_responder_checks_the_length),
 	KUNIT_CASE(a_program_writes_atomically),
 	KUNIT_CASE(a_flush_is_answered),
 	KUNIT_CASE(a_region_is_flushed_whatever_the_address),
-	KUNIT_CASE(a_lost_answer_to_a_flush_is_given_again),
+	KUNIT_CASE(a_lost_response_to_a_flush_is_sent_again),
 	KUNIT_CASE(a_flush_needs_the_right_to_it),
-	KUNIT_CASE(what_is_reserved_is_refused),
-	KUNIT_CASE(the_kernel_has_no_flush_to_post),
+	KUNIT_CASE(reserved_values_in_a_flush_are_refused),
+	KUNIT_CASE(a_kernel_consumer_cannot_post_a_flush),
 	{}
 };
 

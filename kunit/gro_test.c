@@ -240,7 +240,7 @@ static struct sk_buff *some_received(struct kunit *test)
 	return train;
 }
 
-static void what_a_nic_received_in_one_go_is_one_train(struct kunit *test)
+static void packets_that_a_nic_received_together_are_one_train(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 	struct sk_buff *skb;
@@ -285,7 +285,7 @@ static void take_apart(struct kunit *test, struct sk_buff *train)
 	KUNIT_EXPECT_EQ(test, n, ARRAY_SIZE(some));
 }
 
-static void a_train_is_taken_apart_into_what_came(struct kunit *test)
+static void a_train_is_cut_into_the_received_packets(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 	struct sk_buff *train;
@@ -325,7 +325,7 @@ static void a_shorter_packet_ends_a_train(struct kunit *test)
 	expect(test, 3, 2);
 }
 
-static void a_longer_packet_begins_one(struct kunit *test)
+static void a_longer_packet_begins_a_train(struct kunit *test)
 {
 	static const u32 payloads[] = { 100, 200, 200 };
 
@@ -333,7 +333,7 @@ static void a_longer_packet_begins_one(struct kunit *test)
 	expect(test, 1, 2);
 }
 
-static void a_gap_in_the_identification_begins_one(struct kunit *test)
+static void a_gap_in_the_identification_begins_a_train(struct kunit *test)
 {
 	static const u32 numbers[] = { 0, 1, 3, 4, 4 };
 	int i;
@@ -343,7 +343,7 @@ static void a_gap_in_the_identification_begins_one(struct kunit *test)
 	expect(test, 2, 2, 1);
 }
 
-static void an_identification_that_stays_begins_none(struct kunit *test)
+static void a_constant_identification_begins_no_train(struct kunit *test)
 {
 	static const u16 numbers[] = { 0, 0, 0, 1, 2, 2, 2 };
 	int i;
@@ -357,7 +357,7 @@ static void an_identification_that_stays_begins_none(struct kunit *test)
 	expect(test, 3, 2, 2);
 }
 
-static void a_mark_of_congestion_begins_one(struct kunit *test)
+static void a_congestion_mark_begins_a_train(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 	int ipv6;
@@ -441,7 +441,7 @@ static void a_train_has_at_most_65000_bytes(struct kunit *test)
 	expect(test, 65000 / 4112, 1);
 }
 
-static void what_is_for_another_host_is_not_merged(struct kunit *test)
+static void packets_for_another_host_are_not_merged(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 
@@ -461,7 +461,7 @@ static void what_is_for_another_host_is_not_merged(struct kunit *test)
  * UDP drops it. In Linux 7.3 it does not come to our GRO function and overtakes what
  * that has held; only the others have an order.
  */
-static void a_wrong_udp_length_is_in_no_train(struct kunit *test)
+static void a_packet_with_a_wrong_udp_length_is_not_merged(struct kunit *test)
 {
 	struct nic *nic = test->priv;
 	struct sk_buff *skb;
@@ -550,20 +550,20 @@ static int make_nic(struct kunit *test)
 }
 
 static struct kunit_case gro_cases[] = {
-	KUNIT_CASE(what_a_nic_received_in_one_go_is_one_train),
-	KUNIT_CASE(a_train_is_taken_apart_into_what_came),
+	KUNIT_CASE(packets_that_a_nic_received_together_are_one_train),
+	KUNIT_CASE(a_train_is_cut_into_the_received_packets),
 	KUNIT_CASE(pages_without_a_linear_part_are_merged),
 	KUNIT_CASE(a_shorter_packet_ends_a_train),
-	KUNIT_CASE(a_longer_packet_begins_one),
-	KUNIT_CASE(a_gap_in_the_identification_begins_one),
-	KUNIT_CASE(an_identification_that_stays_begins_none),
-	KUNIT_CASE(a_mark_of_congestion_begins_one),
+	KUNIT_CASE(a_longer_packet_begins_a_train),
+	KUNIT_CASE(a_gap_in_the_identification_begins_a_train),
+	KUNIT_CASE(a_constant_identification_begins_no_train),
+	KUNIT_CASE(a_congestion_mark_begins_a_train),
 	KUNIT_CASE(each_flow_has_trains_of_its_own),
 	KUNIT_CASE(packets_with_and_without_checksum_keep_their_order),
 	KUNIT_CASE(a_train_has_at_most_64_packets),
 	KUNIT_CASE(a_train_has_at_most_65000_bytes),
-	KUNIT_CASE(what_is_for_another_host_is_not_merged),
-	KUNIT_CASE(a_wrong_udp_length_is_in_no_train),
+	KUNIT_CASE(packets_for_another_host_are_not_merged),
+	KUNIT_CASE(a_packet_with_a_wrong_udp_length_is_not_merged),
 	{}
 };
 

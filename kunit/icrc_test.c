@@ -117,7 +117,7 @@ static void compare_extended(struct kunit *test, const u8 *bth,
 				get_unaligned_be64(header + 4));
 }
 
-static void every_packet_is_right_and_read_rightly(struct kunit *test)
+static void every_captured_packet_is_valid_and_parsed(struct kunit *test)
 {
 	const struct capture *capture = test->param_value;
 	const u8 *place = NULL;
@@ -270,7 +270,7 @@ KUNIT_ARRAY_PARAM_DESC(capture, captures, name);
 
 static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(every_capture_is_there),
-	KUNIT_CASE_PARAM(every_packet_is_right_and_read_rightly,
+	KUNIT_CASE_PARAM(every_captured_packet_is_valid_and_parsed,
 			 capture_gen_params),
 	KUNIT_CASE_PARAM(a_flipped_bit_is_noticed_unless_it_is_masked,
 			 capture_gen_params),

@@ -89,7 +89,7 @@ static void expect_flushed(struct kunit *test, struct roce_qp *qp, u64 wr_id)
 	KUNIT_EXPECT_PTR_EQ(test, wc.qp, &qp->ibqp);
 }
 
-static void polling_ends(struct kunit *test)
+static void polling_an_empty_receive_queue_ends(struct kunit *test)
 {
 	struct roce_cq *cq = new_cq(test);
 	struct roce_qp *qp = new_qp(test, cq);
@@ -103,7 +103,7 @@ static void polling_ends(struct kunit *test)
 }
 
 /* Anybody can send packets to a QP in the error state. */
-static void packets_do_not_end_it(struct kunit *test)
+static void packets_do_not_end_the_polling(struct kunit *test)
 {
 	struct roce_qp *qp = new_qp(test, new_cq(test));
 	u32 i;
@@ -145,7 +145,7 @@ static void a_late_receive_is_flushed_with_the_next_doorbell(struct kunit *test)
 	expect_flushed(test, qp, 7);
 }
 
-static void a_qp_that_leaves_the_error_state_is_not_looked_at(struct kunit *test)
+static void a_qp_that_leaves_the_error_state_is_not_polled(struct kunit *test)
 {
 	struct roce_cq *cq = new_cq(test);
 	struct roce_qp *qp = new_qp(test, cq);
@@ -159,11 +159,11 @@ static void a_qp_that_leaves_the_error_state_is_not_looked_at(struct kunit *test
 }
 
 static struct kunit_case idle_cases[] = {
-	KUNIT_CASE(polling_ends),
-	KUNIT_CASE(packets_do_not_end_it),
+	KUNIT_CASE(polling_an_empty_receive_queue_ends),
+	KUNIT_CASE(packets_do_not_end_the_polling),
 	KUNIT_CASE(a_late_receive_is_flushed_with_the_next_request_for_an_event),
 	KUNIT_CASE(a_late_receive_is_flushed_with_the_next_doorbell),
-	KUNIT_CASE(a_qp_that_leaves_the_error_state_is_not_looked_at),
+	KUNIT_CASE(a_qp_that_leaves_the_error_state_is_not_polled),
 	{}
 };
 

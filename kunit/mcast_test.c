@@ -298,7 +298,7 @@ static void a_damaged_datagram_of_a_train_is_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, detach(club, qp, family->group), 0);
 }
 
-static void who_has_another_qkey_gets_nothing(struct kunit *test)
+static void a_qp_with_another_qkey_gets_nothing(struct kunit *test)
 {
 	struct club *club = make_club(test);
 	const struct family *family = club->family;
@@ -332,7 +332,7 @@ static void a_qp_can_be_in_several_groups(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, detach(club, qp, family->other_group), 0);
 }
 
-static void nobody_gets_what_is_for_others(struct kunit *test)
+static void packets_to_others_are_not_received(struct kunit *test)
 {
 	struct club *club = make_club(test);
 	const struct family *family = club->family;
@@ -394,9 +394,9 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(a_damaged_packet_is_counted_once, family_gen_params),
 	KUNIT_CASE_PARAM(datagrams_of_a_train_are_copied_together, family_gen_params),
 	KUNIT_CASE_PARAM(a_damaged_datagram_of_a_train_is_left_out, family_gen_params),
-	KUNIT_CASE_PARAM(who_has_another_qkey_gets_nothing, family_gen_params),
+	KUNIT_CASE_PARAM(a_qp_with_another_qkey_gets_nothing, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_can_be_in_several_groups, family_gen_params),
-	KUNIT_CASE_PARAM(nobody_gets_what_is_for_others, family_gen_params),
+	KUNIT_CASE_PARAM(packets_to_others_are_not_received, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_that_was_detached_gets_nothing, family_gen_params),
 	KUNIT_CASE_PARAM(attaching_and_detaching_have_rules, family_gen_params),
 	{}

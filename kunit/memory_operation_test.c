@@ -119,7 +119,7 @@ static struct wire_setup with_timeout(void)
 	return setup;
 }
 
-static void a_registered_region_is_open_to_the_peer(struct kunit *test)
+static void the_peer_can_access_a_registered_region(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -135,7 +135,7 @@ static void a_registered_region_is_open_to_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(a->memory, b->memory + WIRE_TARGET, SIZE), 0);
 }
 
-static void an_invalidated_region_is_closed_to_the_peer(struct kunit *test)
+static void the_peer_cannot_access_an_invalidated_region(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -164,7 +164,7 @@ static void post_send_from(struct kunit *test, struct wire_end *end, u64 wr_id,
 }
 
 /* REG_MR takes effect before what follows it: the SEND is from the region. */
-static void a_registration_is_in_force_for_what_follows(struct kunit *test)
+static void a_registration_is_valid_for_later_requests(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -183,7 +183,7 @@ static void a_registration_is_in_force_for_what_follows(struct kunit *test)
 }
 
 /* Executed in between, completed in order, and not a second time after a loss */
-static void local_operations_keep_their_place(struct kunit *test)
+static void local_operations_run_in_order(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0];
@@ -228,7 +228,7 @@ static void a_fenced_invalidate_waits_for_all_before_it(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mr->valid);
 }
 
-static void what_fails_locally_ends_the_connection_in_its_turn(struct kunit *test)
+static void a_failed_local_operation_ends_the_connection_in_order(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0];
@@ -247,7 +247,7 @@ static void what_fails_locally_ends_the_connection_in_its_turn(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, mr->valid);
 }
 
-static void send_with_invalidate_takes_the_key_away(struct kunit *test)
+static void send_with_invalidate_invalidates_the_key(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -301,7 +301,7 @@ static void a_long_send_invalidates_at_its_end_and_once(struct kunit *test)
 	KUNIT_EXPECT_GE(test, wire_count(wire, 0, ROCE_SEND_LAST_INVALIDATE), 2);
 }
 
-static void what_cannot_be_invalidated_is_an_access_error(struct kunit *test)
+static void a_key_that_cannot_be_invalidated_is_an_access_error(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -315,7 +315,7 @@ static void what_cannot_be_invalidated_is_an_access_error(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, b->mr->valid);
 }
 
-static void programs_cannot_register_as_the_kernel_does(struct kunit *test)
+static void programs_cannot_post_fast_registrations(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0];
@@ -334,16 +334,16 @@ static void programs_cannot_register_as_the_kernel_does(struct kunit *test)
 }
 
 static struct kunit_case memory_operation_cases[] = {
-	KUNIT_CASE(a_registered_region_is_open_to_the_peer),
-	KUNIT_CASE(an_invalidated_region_is_closed_to_the_peer),
-	KUNIT_CASE(a_registration_is_in_force_for_what_follows),
-	KUNIT_CASE(local_operations_keep_their_place),
+	KUNIT_CASE(the_peer_can_access_a_registered_region),
+	KUNIT_CASE(the_peer_cannot_access_an_invalidated_region),
+	KUNIT_CASE(a_registration_is_valid_for_later_requests),
+	KUNIT_CASE(local_operations_run_in_order),
 	KUNIT_CASE(a_fenced_invalidate_waits_for_all_before_it),
-	KUNIT_CASE(what_fails_locally_ends_the_connection_in_its_turn),
-	KUNIT_CASE(send_with_invalidate_takes_the_key_away),
+	KUNIT_CASE(a_failed_local_operation_ends_the_connection_in_order),
+	KUNIT_CASE(send_with_invalidate_invalidates_the_key),
 	KUNIT_CASE(a_long_send_invalidates_at_its_end_and_once),
-	KUNIT_CASE(what_cannot_be_invalidated_is_an_access_error),
-	KUNIT_CASE(programs_cannot_register_as_the_kernel_does),
+	KUNIT_CASE(a_key_that_cannot_be_invalidated_is_an_access_error),
+	KUNIT_CASE(programs_cannot_post_fast_registrations),
 	{}
 };
 

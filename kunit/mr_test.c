@@ -92,7 +92,7 @@ static void another_protection_domain_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, key_allows(other, bench->mr->ibmr.rkey, IOVA, 1, 0));
 }
 
-static void every_byte_of_it_may_be_accessed_and_no_other(struct kunit *test)
+static void exactly_the_bytes_of_a_region_are_accessible(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -135,7 +135,7 @@ static void a_region_may_end_where_addresses_end(struct kunit *test)
 	bench->mr->iova = IOVA;
 }
 
-static void nothing_may_be_asked_for_anywhere(struct kunit *test)
+static void an_access_of_0_bytes_is_allowed_anywhere(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -143,7 +143,7 @@ static void nothing_may_be_asked_for_anywhere(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, allowed(bench, U64_MAX, 0, 0));
 }
 
-static void all_rights_that_are_needed_must_be_there(struct kunit *test)
+static void an_access_needs_all_its_rights(struct kunit *test)
 {
 	static const int rights[] = {
 		IB_ACCESS_LOCAL_WRITE, IB_ACCESS_REMOTE_WRITE,
@@ -180,7 +180,7 @@ static void remote_writing_needs_local_writing(struct kunit *test)
 			PTR_ERR(roce_get_dma_mr(pd, IB_ACCESS_ON_DEMAND)));
 }
 
-static void a_region_that_is_gone_is_not_found(struct kunit *test)
+static void a_deregistered_region_is_not_found(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct ib_mr *ibmr = roce_get_dma_mr(&bench->pd->ibpd, ALL);
@@ -251,7 +251,7 @@ static void copies_reach_the_right_bytes(struct kunit *test)
 	}
 }
 
-static void what_is_sent_of_it_is_what_is_there(struct kunit *test)
+static void sent_bytes_are_those_of_the_region(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	u8 *region = bench->memory + IN_PAGE;
@@ -306,7 +306,7 @@ static void received_bytes_are_placed_across_pages(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static void the_latest_key_stands_for_no_other_one(struct kunit *test)
+static void the_cached_key_matches_no_other_key(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mr *mr = fixture_dma_mr(test, bench->pd, 0);
@@ -520,7 +520,7 @@ static void an_invalidated_key_is_stale(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fast_allows(test, mr));
 }
 
-static void mapping_other_memory_leaves_a_valid_region_alone(struct kunit *test)
+static void mapping_other_memory_does_not_change_a_valid_region(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mr *mr = registered_region(test);
@@ -572,7 +572,7 @@ static void registrations_that_make_no_sense_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, roce_fast_mr_register(&good, bench->pd));
 }
 
-static void no_more_pages_are_mapped_than_there_is_room_for(struct kunit *test)
+static void pages_are_mapped_up_to_the_capacity(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mr *mr = new_fast_region(test);
@@ -593,7 +593,7 @@ static void no_more_pages_are_mapped_than_there_is_room_for(struct kunit *test)
 }
 
 /* What a peer cannot use it has no say in. */
-static void a_peer_invalidates_only_what_is_open_to_peers(struct kunit *test)
+static void a_peer_invalidates_only_regions_with_remote_access(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mr *mr = new_fast_region(test);
@@ -745,7 +745,7 @@ static void every_byte_of_a_list_is_where_it_should_be(struct kunit *test)
 	expect_in_parts(test, bench->bytes);
 }
 
-static void as_much_of_a_list_is_mapped_as_there_is_room_for(struct kunit *test)
+static void a_list_is_mapped_up_to_the_capacity(struct kunit *test)
 {
 	struct roce_mr *mr = new_list_region(test, 2);
 	struct scatterlist sg[ARRAY_SIZE(parts)];
@@ -759,7 +759,7 @@ static void as_much_of_a_list_is_mapped_as_there_is_room_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->ibmr.length, 100 - GAPS_SKIPPED + 3000);
 }
 
-static void as_many_pages_as_the_device_says_are_registered(struct kunit *test)
+static void a_region_can_have_the_reported_maximum_of_pages(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct ib_mr *ibmr = roce_alloc_mr(&bench->pd->ibpd, IB_MR_TYPE_MEM_REG,
@@ -794,34 +794,34 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_key_with_one_wrong_bit_is_refused),
 	KUNIT_CASE(keys_are_never_0_and_differ),
 	KUNIT_CASE(another_protection_domain_is_refused),
-	KUNIT_CASE(every_byte_of_it_may_be_accessed_and_no_other),
+	KUNIT_CASE(exactly_the_bytes_of_a_region_are_accessible),
 	KUNIT_CASE(sums_that_overflow_are_refused),
 	KUNIT_CASE(a_region_may_end_where_addresses_end),
-	KUNIT_CASE(nothing_may_be_asked_for_anywhere),
-	KUNIT_CASE(all_rights_that_are_needed_must_be_there),
+	KUNIT_CASE(an_access_of_0_bytes_is_allowed_anywhere),
+	KUNIT_CASE(an_access_needs_all_its_rights),
 	KUNIT_CASE(remote_writing_needs_local_writing),
-	KUNIT_CASE(a_region_that_is_gone_is_not_found),
+	KUNIT_CASE(a_deregistered_region_is_not_found),
 	KUNIT_CASE(regions_of_no_or_too_many_bytes_are_refused),
 	KUNIT_CASE(copies_reach_the_right_bytes),
-	KUNIT_CASE(what_is_sent_of_it_is_what_is_there),
+	KUNIT_CASE(sent_bytes_are_those_of_the_region),
 	KUNIT_CASE(received_bytes_are_placed_across_pages),
-	KUNIT_CASE(the_latest_key_stands_for_no_other_one),
+	KUNIT_CASE(the_cached_key_matches_no_other_key),
 	KUNIT_CASE(a_dma_region_is_all_of_the_kernels_memory),
 	KUNIT_CASE(a_fast_region_is_invalid_until_it_is_registered),
 	KUNIT_CASE(a_fast_region_reaches_its_pages_in_their_order),
 	KUNIT_CASE(a_fast_region_has_the_address_that_is_asked_for),
 	KUNIT_CASE(a_valid_region_is_not_registered_again),
 	KUNIT_CASE(an_invalidated_key_is_stale),
-	KUNIT_CASE(mapping_other_memory_leaves_a_valid_region_alone),
+	KUNIT_CASE(mapping_other_memory_does_not_change_a_valid_region),
 	KUNIT_CASE(registrations_that_make_no_sense_are_refused),
-	KUNIT_CASE(no_more_pages_are_mapped_than_there_is_room_for),
-	KUNIT_CASE(a_peer_invalidates_only_what_is_open_to_peers),
+	KUNIT_CASE(pages_are_mapped_up_to_the_capacity),
+	KUNIT_CASE(a_peer_invalidates_only_regions_with_remote_access),
 	KUNIT_CASE(only_fast_regions_are_invalidated),
 	KUNIT_CASE(other_types_of_regions_are_refused),
 	KUNIT_CASE(a_list_with_gaps_is_one_region),
 	KUNIT_CASE(every_byte_of_a_list_is_where_it_should_be),
-	KUNIT_CASE(as_much_of_a_list_is_mapped_as_there_is_room_for),
-	KUNIT_CASE(as_many_pages_as_the_device_says_are_registered),
+	KUNIT_CASE(a_list_is_mapped_up_to_the_capacity),
+	KUNIT_CASE(a_region_can_have_the_reported_maximum_of_pages),
 	{}
 };
 

@@ -96,7 +96,7 @@ static struct roce_mw *bound_window(struct kunit *test, enum ib_mw_type type)
 	return mw;
 }
 
-static void a_new_window_leads_nowhere(struct kunit *test)
+static void a_new_window_grants_no_access(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *one = fixture_mw(test, bench->pd, IB_MW_TYPE_1);
@@ -109,7 +109,7 @@ static void a_new_window_leads_nowhere(struct kunit *test)
 	KUNIT_EXPECT_NE(test, one->ibmw.rkey, 0);
 }
 
-static void every_byte_of_a_window_may_be_accessed_and_no_other(struct kunit *test)
+static void exactly_the_bytes_of_a_window_are_accessible(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = bound_window(test, IB_MW_TYPE_2);
@@ -184,7 +184,7 @@ static void a_zero_based_window_begins_at_0(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory + BEGIN, "roce", 4), 0);
 }
 
-static void only_peers_come_through_a_window(struct kunit *test)
+static void only_peers_can_use_a_window(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = bound_window(test, IB_MW_TYPE_1);
@@ -238,7 +238,7 @@ static void binding_makes_the_old_key_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->mr->windows, 1);
 }
 
-static void a_bind_to_nothing_takes_a_type_1_window_off(struct kunit *test)
+static void a_bind_of_length_0_unbinds_a_type_1_window(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = bound_window(test, IB_MW_TYPE_1);
@@ -272,7 +272,7 @@ static void a_type_2_window_is_bound_once_and_invalidated_by_its_qp(struct kunit
 					   READING));
 }
 
-static void a_type_2_window_is_not_bound_to_nothing(struct kunit *test)
+static void a_type_2_window_is_not_bound_with_length_0(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = fixture_mw(test, bench->pd, IB_MW_TYPE_2);
@@ -301,7 +301,7 @@ static void a_type_1_window_is_not_zero_based(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), -EINVAL);
 }
 
-static void windows_do_not_reach_beyond_their_region(struct kunit *test)
+static void a_window_lies_within_its_region(struct kunit *test)
 {
 	static const struct {
 		s64 begin;
@@ -325,7 +325,7 @@ static void windows_do_not_reach_beyond_their_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), 0);
 }
 
-static void a_region_must_allow_what_a_window_shall(struct kunit *test)
+static void a_region_must_have_the_rights_for_its_windows(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = fixture_mw(test, bench->pd, IB_MW_TYPE_2);
@@ -344,7 +344,7 @@ static void a_region_must_allow_what_a_window_shall(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), 0);
 }
 
-static void keys_that_do_not_fit_are_refused(struct kunit *test)
+static void a_bind_with_a_wrong_key_is_refused(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = fixture_mw(test, bench->pd, IB_MW_TYPE_1);
@@ -369,7 +369,7 @@ static void keys_that_do_not_fit_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(&good, bench->qp), 0);
 }
 
-static void a_region_with_windows_stays(struct kunit *test)
+static void a_region_with_windows_is_not_deregistered(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = bound_window(test, IB_MW_TYPE_2);
@@ -380,7 +380,7 @@ static void a_region_with_windows_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->mr->windows, 0);
 }
 
-static void a_window_that_goes_lets_its_region_go(struct kunit *test)
+static void deallocating_a_window_releases_its_region(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_mw *mw = kunit_kzalloc(test, sizeof(*mw), GFP_KERNEL);
@@ -434,25 +434,25 @@ static int make_bench(struct kunit *test)
 }
 
 static struct kunit_case mw_cases[] = {
-	KUNIT_CASE(a_new_window_leads_nowhere),
-	KUNIT_CASE(every_byte_of_a_window_may_be_accessed_and_no_other),
+	KUNIT_CASE(a_new_window_grants_no_access),
+	KUNIT_CASE(exactly_the_bytes_of_a_window_are_accessible),
 	KUNIT_CASE(a_window_grants_its_own_rights),
 	KUNIT_CASE(bytes_go_where_the_window_is),
 	KUNIT_CASE(a_zero_based_window_begins_at_0),
-	KUNIT_CASE(only_peers_come_through_a_window),
+	KUNIT_CASE(only_peers_can_use_a_window),
 	KUNIT_CASE(type_1_serves_all_qps_and_type_2_the_one_that_bound_it),
 	KUNIT_CASE(another_protection_domain_is_refused),
 	KUNIT_CASE(binding_makes_the_old_key_stale),
-	KUNIT_CASE(a_bind_to_nothing_takes_a_type_1_window_off),
+	KUNIT_CASE(a_bind_of_length_0_unbinds_a_type_1_window),
 	KUNIT_CASE(a_type_2_window_is_bound_once_and_invalidated_by_its_qp),
-	KUNIT_CASE(a_type_2_window_is_not_bound_to_nothing),
+	KUNIT_CASE(a_type_2_window_is_not_bound_with_length_0),
 	KUNIT_CASE(a_type_1_window_is_not_invalidated),
 	KUNIT_CASE(a_type_1_window_is_not_zero_based),
-	KUNIT_CASE(windows_do_not_reach_beyond_their_region),
-	KUNIT_CASE(a_region_must_allow_what_a_window_shall),
-	KUNIT_CASE(keys_that_do_not_fit_are_refused),
-	KUNIT_CASE(a_region_with_windows_stays),
-	KUNIT_CASE(a_window_that_goes_lets_its_region_go),
+	KUNIT_CASE(a_window_lies_within_its_region),
+	KUNIT_CASE(a_region_must_have_the_rights_for_its_windows),
+	KUNIT_CASE(a_bind_with_a_wrong_key_is_refused),
+	KUNIT_CASE(a_region_with_windows_is_not_deregistered),
+	KUNIT_CASE(deallocating_a_window_releases_its_region),
 	{}
 };
 

@@ -100,7 +100,7 @@ static void data_is_counted_in_words_of_four_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1024, extended(test, EXTENDED_XMIT_DATA));
 }
 
-static void packets_of_bound_qps_are_the_ports_too(struct kunit *test)
+static void the_port_counts_packets_of_bound_qps(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_qp *qp = fixture_bare_qp(test, bench->dev);
@@ -134,7 +134,7 @@ static void damaged_packets_are_errors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, plain(test, RCV_ERRORS) >> 16);
 }
 
-static void what_is_selected_is_set_and_nothing_else(struct kunit *test)
+static void only_selected_counters_are_set(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	u8 *request = bench->in.data + ATTRIBUTE;
@@ -152,7 +152,7 @@ static void what_is_selected_is_set_and_nothing_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 101, fixture_count(bench->dev, tx_packets));
 }
 
-static void the_second_select_is_for_the_wait(struct kunit *test)
+static void counter_select_2_selects_xmit_wait(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -163,7 +163,7 @@ static void the_second_select_is_for_the_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, get_unaligned_be32(answered(test) + XMIT_WAIT));
 }
 
-static void what_is_not_understood_is_said_so(struct kunit *test)
+static void unknown_requests_get_an_error_status(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -181,7 +181,7 @@ static void what_is_not_understood_is_said_so(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x1c, be16_to_cpu(bench->out.mad_hdr.status));
 }
 
-static void other_mads_are_somebody_elses(struct kunit *test)
+static void other_mads_are_left_to_other_agents(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
@@ -193,7 +193,7 @@ static void other_mads_are_somebody_elses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, process(test), IB_MAD_RESULT_SUCCESS);
 }
 
-static void no_byte_of_the_answer_is_left_over(struct kunit *test)
+static void every_byte_of_the_response_is_set(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	int i;
@@ -216,14 +216,14 @@ static int make_bench(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(the_class_has_extended_counters),
 	KUNIT_CASE(data_is_counted_in_words_of_four_bytes),
-	KUNIT_CASE(packets_of_bound_qps_are_the_ports_too),
+	KUNIT_CASE(the_port_counts_packets_of_bound_qps),
 	KUNIT_CASE(a_counter_stays_at_its_largest_value),
 	KUNIT_CASE(damaged_packets_are_errors),
-	KUNIT_CASE(what_is_selected_is_set_and_nothing_else),
-	KUNIT_CASE(the_second_select_is_for_the_wait),
-	KUNIT_CASE(what_is_not_understood_is_said_so),
-	KUNIT_CASE(other_mads_are_somebody_elses),
-	KUNIT_CASE(no_byte_of_the_answer_is_left_over),
+	KUNIT_CASE(only_selected_counters_are_set),
+	KUNIT_CASE(counter_select_2_selects_xmit_wait),
+	KUNIT_CASE(unknown_requests_get_an_error_status),
+	KUNIT_CASE(other_mads_are_left_to_other_agents),
+	KUNIT_CASE(every_byte_of_the_response_is_set),
 	{}
 };
 

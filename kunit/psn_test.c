@@ -31,7 +31,7 @@ static void distance_is_signed_and_counts_across_the_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, roce_psn_diff(0x10, 0xfffff0), 0x20);
 }
 
-static void half_the_circle_is_behind(struct kunit *test)
+static void half_of_all_psns_are_behind(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, roce_psn_diff(HALF - 1, 0), HALF - 1);
 	KUNIT_EXPECT_EQ(test, roce_psn_diff(HALF, 0), -HALF);
@@ -57,7 +57,7 @@ static struct kunit_case psn_cases[] = {
 	KUNIT_CASE(adding_wraps_at_24_bits),
 	KUNIT_CASE(a_negative_count_goes_back),
 	KUNIT_CASE(distance_is_signed_and_counts_across_the_wrap),
-	KUNIT_CASE(half_the_circle_is_behind),
+	KUNIT_CASE(half_of_all_psns_are_behind),
 	KUNIT_CASE(distance_undoes_addition),
 	{}
 };

@@ -97,7 +97,7 @@ static void a_damaged_packet_is_counted(struct kunit *test)
 }
 
 /* Nothing behind it tells of its loss. */
-static void a_lost_last_packet_is_missed_in_time(struct kunit *test)
+static void a_lost_last_packet_is_noticed_by_timeout(struct kunit *test)
 {
 	const struct way *way = test->param_value;
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
@@ -283,7 +283,7 @@ static void sending_resumes_at_the_gap(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, nak[i + 1].psn, i);
 }
 
-static void a_lost_nak_is_made_up_for_in_time(struct kunit *test)
+static void a_lost_nak_is_replaced_by_a_timeout(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
@@ -362,7 +362,7 @@ static void a_read_resumes_at_the_first_missing_response(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], implied_nak_seq_err), 1);
 }
 
-static void a_lost_last_response_is_missed_in_time(struct kunit *test)
+static void a_lost_last_response_is_noticed_by_timeout(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
@@ -373,7 +373,7 @@ static void a_lost_last_response_is_missed_in_time(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
 }
 
-static void a_lost_read_request_is_missed_in_time(struct kunit *test)
+static void a_lost_read_request_is_noticed_by_timeout(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 
@@ -536,7 +536,7 @@ static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
 }
 
 /* The timer is that of every wait, and may just be about to fire when one begins. */
-static void the_end_of_another_wait_does_not_end_that_of_an_rnr_nak(struct kunit *test)
+static void the_end_of_another_wait_does_not_end_an_rnr_delay(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 28);	/* 163.84 ms */
 
@@ -563,7 +563,7 @@ static void rnr_naks_run_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], req_rnr_retries_exceeded), 1);
 }
 
-static void seven_retries_are_for_ever(struct kunit *test)
+static void rnr_retry_7_means_no_limit(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 20);	/* 10.24 ms */
 
@@ -812,7 +812,7 @@ static void a_netdev_that_gets_full_amid_a_train_is_waited_for(struct kunit *tes
 }
 
 /* The acknowledgment comes while what it is for waits to be sent again. */
-static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
+static void an_acknowledgment_of_stalled_packets_ends_the_stall(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -852,7 +852,7 @@ static void a_stall_ends_with_what_had_to_be_sent(struct kunit *test)
  * A packet comes late, but before the NAK for it has left: the NAK is for those
  * that came too early then. There is no timer to help.
  */
-static void a_nak_that_waits_is_for_what_is_missing_when_it_leaves(struct kunit *test)
+static void a_delayed_nak_is_for_the_packet_missing_when_it_is_sent(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -873,7 +873,7 @@ static void a_nak_that_waits_is_for_what_is_missing_when_it_leaves(struct kunit 
 }
 
 /* One acknowledgment speaks for those that the engine would have sent before it. */
-static void acknowledgments_that_wait_become_one(struct kunit *test)
+static void waiting_acknowledgments_are_merged(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -970,7 +970,7 @@ static void short_reads_are_answered_in_one_train(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->ends[1].trains, 1);
 }
 
-static void what_did_not_leave_of_a_train_of_reads_follows(struct kunit *test)
+static void the_unsent_part_of_a_train_of_reads_follows(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -983,7 +983,7 @@ static void what_did_not_leave_of_a_train_of_reads_follows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->sent, 4 * PACKETS);
 }
 
-static void what_did_not_leave_of_a_train_of_responses_follows(struct kunit *test)
+static void the_unsent_part_of_a_train_of_responses_follows(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -998,7 +998,7 @@ static void what_did_not_leave_of_a_train_of_responses_follows(struct kunit *tes
 }
 
 /* The first of them is asked for from its middle on. */
-static void what_did_not_leave_of_repeated_reads_follows(struct kunit *test)
+static void the_unsent_part_of_repeated_reads_follows(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
@@ -1025,7 +1025,7 @@ static void a_read_that_is_lost_from_a_train_is_sent_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 3);
 }
 
-static void a_netdev_that_refuses_for_ever_is_a_loss(struct kunit *test)
+static void a_netdev_that_stays_full_is_like_a_loss(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
@@ -1173,7 +1173,7 @@ static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 }
 
 /* Many requests, both ways, on a bad day */
-static void a_bad_wire_is_survived_in_both_directions(struct kunit *test)
+static void messages_survive_a_bad_wire_in_both_directions(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	u32 i, end, n;
@@ -1214,7 +1214,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(a_damaged_packet_is_dropped_and_sent_again,
 			 way_gen_params),
 	KUNIT_CASE(a_damaged_packet_is_counted),
-	KUNIT_CASE_PARAM(a_lost_last_packet_is_missed_in_time, way_gen_params),
+	KUNIT_CASE_PARAM(a_lost_last_packet_is_noticed_by_timeout, way_gen_params),
 	KUNIT_CASE_PARAM(a_lost_acknowledgment_is_asked_for_again,
 			 way_gen_params),
 	KUNIT_CASE(a_repeated_write_writes_nothing),
@@ -1224,26 +1224,26 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_request_is_found_by_its_psn),
 	KUNIT_CASE(there_is_one_nak_for_a_gap),
 	KUNIT_CASE(sending_resumes_at_the_gap),
-	KUNIT_CASE(a_lost_nak_is_made_up_for_in_time),
+	KUNIT_CASE(a_lost_nak_is_replaced_by_a_timeout),
 	KUNIT_CASE(two_gaps_are_filled),
 	KUNIT_CASE(a_lost_response_is_asked_for_again),
 	KUNIT_CASE(a_doubled_response_is_taken_once),
 	KUNIT_CASE(responses_may_overtake_each_other),
 	KUNIT_CASE(a_damaged_response_is_asked_for_again),
 	KUNIT_CASE(a_read_resumes_at_the_first_missing_response),
-	KUNIT_CASE(a_lost_last_response_is_missed_in_time),
-	KUNIT_CASE(a_lost_read_request_is_missed_in_time),
+	KUNIT_CASE(a_lost_last_response_is_noticed_by_timeout),
+	KUNIT_CASE(a_lost_read_request_is_noticed_by_timeout),
 	KUNIT_CASE(an_acknowledgment_behind_a_read_implies_a_nak),
 	KUNIT_CASE(a_long_read_is_resumed_in_the_pieces_it_had),
 	KUNIT_CASE(a_duplicate_is_acknowledged_up_to_the_next_read),
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
-	KUNIT_CASE(the_end_of_another_wait_does_not_end_that_of_an_rnr_nak),
+	KUNIT_CASE(the_end_of_another_wait_does_not_end_an_rnr_delay),
 	KUNIT_CASE(the_first_packet_after_an_rnr_delay_may_be_lost),
 	KUNIT_CASE(a_packet_that_was_alone_may_be_lost_after_an_rnr_delay),
 	KUNIT_CASE(a_sequence_nak_does_not_shorten_an_rnr_delay),
 	KUNIT_CASE(rnr_naks_run_out),
-	KUNIT_CASE(seven_retries_are_for_ever),
+	KUNIT_CASE(rnr_retry_7_means_no_limit),
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),
 	KUNIT_CASE_PARAM(a_malformed_request_is_refused, malformation_gen_params),
 	KUNIT_CASE_PARAM(a_request_that_was_damaged_is_not_refused,
@@ -1253,23 +1253,23 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(retries_run_out_and_the_rest_is_flushed),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
 	KUNIT_CASE(a_netdev_that_gets_full_amid_a_train_is_waited_for),
-	KUNIT_CASE(a_stall_ends_with_what_had_to_be_sent),
-	KUNIT_CASE(a_nak_that_waits_is_for_what_is_missing_when_it_leaves),
-	KUNIT_CASE(acknowledgments_that_wait_become_one),
+	KUNIT_CASE(an_acknowledgment_of_stalled_packets_ends_the_stall),
+	KUNIT_CASE(a_delayed_nak_is_for_the_packet_missing_when_it_is_sent),
+	KUNIT_CASE(waiting_acknowledgments_are_merged),
 	KUNIT_CASE(reads_that_are_posted_together_travel_together),
 	KUNIT_CASE(short_reads_are_answered_in_one_train),
-	KUNIT_CASE(what_did_not_leave_of_a_train_of_reads_follows),
-	KUNIT_CASE(what_did_not_leave_of_a_train_of_responses_follows),
-	KUNIT_CASE(what_did_not_leave_of_repeated_reads_follows),
+	KUNIT_CASE(the_unsent_part_of_a_train_of_reads_follows),
+	KUNIT_CASE(the_unsent_part_of_a_train_of_responses_follows),
+	KUNIT_CASE(the_unsent_part_of_repeated_reads_follows),
 	KUNIT_CASE(a_read_that_is_lost_from_a_train_is_sent_again),
-	KUNIT_CASE(a_netdev_that_refuses_for_ever_is_a_loss),
+	KUNIT_CASE(a_netdev_that_stays_full_is_like_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
 	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),
 	KUNIT_CASE(a_late_copy_of_a_read_does_not_cancel_the_next_one),
 	KUNIT_CASE(a_late_copy_does_not_cancel_an_acknowledgment),
 	KUNIT_CASE(limits_that_change_in_sqd_hold_at_once),
 	KUNIT_CASE(a_read_that_is_not_allowed_any_more_fails),
-	KUNIT_CASE(a_bad_wire_is_survived_in_both_directions),
+	KUNIT_CASE(messages_survive_a_bad_wire_in_both_directions),
 	{}
 };
 

@@ -327,7 +327,7 @@ static void expect_what_is_kept(struct model *model)
 	}
 }
 
-static void it_agrees_with_a_bitmap(struct kunit *test)
+static void kept_packets_agree_with_a_bitmap(struct kunit *test)
 {
 	struct model *model = new_model(test, 1);
 	u32 round;
@@ -345,7 +345,7 @@ static void it_agrees_with_a_bitmap(struct kunit *test)
 }
 
 /* Nor does the time depend on it: nobody walks over them. */
-static void the_answers_do_not_depend_on_the_number_of_gaps(struct kunit *test)
+static void results_do_not_depend_on_the_number_of_gaps(struct kunit *test)
 {
 	struct model *model = new_model(test, 1);
 	u32 n, begin, end, gaps = 0;
@@ -362,7 +362,7 @@ static void the_answers_do_not_depend_on_the_number_of_gaps(struct kunit *test)
 	expect_what_is_kept(model);
 }
 
-static void a_copy_of_a_part_of_what_was_kept_is_dropped(struct kunit *test)
+static void a_copy_of_a_part_of_a_kept_run_is_dropped(struct kunit *test)
 {
 	struct model *model = new_model(test, 1);
 
@@ -378,7 +378,7 @@ static void a_copy_of_a_part_of_what_was_kept_is_dropped(struct kunit *test)
 	expect_what_is_kept(model);
 }
 
-static void what_is_too_far_ahead_is_not_kept(struct kunit *test)
+static void packets_too_far_ahead_are_not_kept(struct kunit *test)
 {
 	struct model *model = new_model(test, 1);
 
@@ -389,10 +389,10 @@ static void what_is_too_far_ahead_is_not_kept(struct kunit *test)
 }
 
 static struct kunit_case reorder_model_cases[] = {
-	KUNIT_CASE(it_agrees_with_a_bitmap),
-	KUNIT_CASE(the_answers_do_not_depend_on_the_number_of_gaps),
-	KUNIT_CASE(a_copy_of_a_part_of_what_was_kept_is_dropped),
-	KUNIT_CASE(what_is_too_far_ahead_is_not_kept),
+	KUNIT_CASE(kept_packets_agree_with_a_bitmap),
+	KUNIT_CASE(results_do_not_depend_on_the_number_of_gaps),
+	KUNIT_CASE(a_copy_of_a_part_of_a_kept_run_is_dropped),
+	KUNIT_CASE(packets_too_far_ahead_are_not_kept),
 	{}
 };
 

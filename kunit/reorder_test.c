@@ -67,7 +67,7 @@ static void come_early(struct wire *wire, u32 from, u32 count)
 
 /* --- What is late --- */
 
-static void what_is_overtaken_is_not_sent_again(struct kunit *test)
+static void overtaken_packets_are_not_sent_again(struct kunit *test)
 {
 	const struct way *way = test->param_value;
 	struct wire *wire = new_wire(test, 0);
@@ -107,7 +107,7 @@ static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *te
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 1);
 }
 
-static void a_device_with_no_patience_drops_what_comes_early(struct kunit *test)
+static void with_reordering_us_0_early_packets_are_dropped(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);
@@ -134,7 +134,7 @@ static void a_kept_packet_is_counted_once(struct kunit *test)
 
 /* --- What is lost --- */
 
-static void three_overtakers_tell_of_a_loss(struct kunit *test)
+static void three_overtakers_reveal_a_loss(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -147,7 +147,7 @@ static void three_overtakers_tell_of_a_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
 }
 
-static void fewer_overtakers_tell_of_it_in_time(struct kunit *test)
+static void fewer_overtakers_reveal_a_loss_after_a_time(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -159,7 +159,7 @@ static void fewer_overtakers_tell_of_it_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
 }
 
-static void a_lost_response_is_noticed_in_time(struct kunit *test)
+static void a_lost_response_is_noticed_after_a_time(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
@@ -190,7 +190,7 @@ static void a_lost_response_is_asked_for_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
 }
 
-static void all_that_is_missing_is_asked_for_at_once(struct kunit *test)
+static void all_missing_responses_are_asked_for_at_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -282,7 +282,7 @@ static void an_acknowledgment_in_place_of_a_response_is_not_kept(struct kunit *t
 }
 
 /* What was kept arrives once more, since its sender goes back. */
-static void a_copy_of_what_was_kept_is_dropped(struct kunit *test)
+static void a_copy_of_a_kept_packet_is_dropped(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -313,7 +313,7 @@ static void a_part_that_is_asked_for_again_does_not_cancel_the_rest(struct kunit
 }
 
 /* The lost packet fills the gap, and what was kept is not needed again. */
-static void what_was_kept_behind_a_loss_is_executed(struct kunit *test)
+static void packets_kept_after_a_loss_are_executed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -330,7 +330,7 @@ static void what_was_kept_behind_a_loss_is_executed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 2 * PACKETS);
 }
 
-static void who_was_taken_for_lost_and_comes_is_given_more_time(struct kunit *test)
+static void a_late_packet_that_was_taken_for_lost_extends_the_wait(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -352,7 +352,7 @@ static void who_was_taken_for_lost_and_comes_is_given_more_time(struct kunit *te
 	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_not_lost), 1);
 }
 
-static void losses_make_it_forget_that_packets_were_late(struct kunit *test)
+static void losses_reset_the_wait_for_late_packets(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
@@ -401,7 +401,7 @@ static void memory_for_early_packets_is_bounded(struct kunit *test)
 	finish(wire, IB_WR_RDMA_WRITE);
 }
 
-static void a_device_has_a_bound_for_all_its_qps(struct kunit *test)
+static void the_memory_of_all_qps_of_a_device_is_bounded(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -416,7 +416,7 @@ static void a_device_has_a_bound_for_all_its_qps(struct kunit *test)
 }
 
 /* Nobody fills the gap. */
-static void what_was_kept_is_not_kept_for_ever(struct kunit *test)
+static void early_packets_are_not_kept_forever(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -431,7 +431,7 @@ static void what_was_kept_is_not_kept_for_ever(struct kunit *test)
 }
 
 /* Thousands would keep softirq too long. */
-static void what_is_dropped_is_freed_in_parts(struct kunit *test)
+static void dropped_packets_are_freed_in_parts(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *b = &wire->ends[1];
@@ -462,7 +462,7 @@ static const struct ending {
 	{ "error", IB_QPS_ERR },
 };
 
-static void what_was_kept_goes_with_the_connection(struct kunit *test)
+static void kept_packets_are_freed_with_the_connection(struct kunit *test)
 {
 	const struct ending *ending = test->param_value;
 	struct wire *wire = new_wire(test, 0);
@@ -535,28 +535,28 @@ KUNIT_ARRAY_PARAM_DESC(ending, endings, name);
 KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 
 static struct kunit_case reorder_cases[] = {
-	KUNIT_CASE_PARAM(what_is_overtaken_is_not_sent_again, way_gen_params),
+	KUNIT_CASE_PARAM(overtaken_packets_are_not_sent_again, way_gen_params),
 	KUNIT_CASE(an_acknowledgment_that_overtakes_a_response_is_kept),
-	KUNIT_CASE(a_device_with_no_patience_drops_what_comes_early),
+	KUNIT_CASE(with_reordering_us_0_early_packets_are_dropped),
 	KUNIT_CASE(a_kept_packet_is_counted_once),
-	KUNIT_CASE(three_overtakers_tell_of_a_loss),
-	KUNIT_CASE(fewer_overtakers_tell_of_it_in_time),
-	KUNIT_CASE(a_lost_response_is_noticed_in_time),
+	KUNIT_CASE(three_overtakers_reveal_a_loss),
+	KUNIT_CASE(fewer_overtakers_reveal_a_loss_after_a_time),
+	KUNIT_CASE(a_lost_response_is_noticed_after_a_time),
 	KUNIT_CASE(a_lost_response_is_asked_for_alone),
-	KUNIT_CASE(all_that_is_missing_is_asked_for_at_once),
+	KUNIT_CASE(all_missing_responses_are_asked_for_at_once),
 	KUNIT_CASE(a_lost_response_of_an_atomic_is_asked_for_alone),
 	KUNIT_CASE(a_lost_response_of_an_atomic_write_is_asked_for_alone),
 	KUNIT_CASE(an_acknowledgment_in_place_of_a_response_is_not_kept),
-	KUNIT_CASE(a_copy_of_what_was_kept_is_dropped),
+	KUNIT_CASE(a_copy_of_a_kept_packet_is_dropped),
 	KUNIT_CASE(a_part_that_is_asked_for_again_does_not_cancel_the_rest),
-	KUNIT_CASE(what_was_kept_behind_a_loss_is_executed),
-	KUNIT_CASE(who_was_taken_for_lost_and_comes_is_given_more_time),
-	KUNIT_CASE(losses_make_it_forget_that_packets_were_late),
+	KUNIT_CASE(packets_kept_after_a_loss_are_executed),
+	KUNIT_CASE(a_late_packet_that_was_taken_for_lost_extends_the_wait),
+	KUNIT_CASE(losses_reset_the_wait_for_late_packets),
 	KUNIT_CASE(memory_for_early_packets_is_bounded),
-	KUNIT_CASE(a_device_has_a_bound_for_all_its_qps),
-	KUNIT_CASE(what_was_kept_is_not_kept_for_ever),
-	KUNIT_CASE(what_is_dropped_is_freed_in_parts),
-	KUNIT_CASE_PARAM(what_was_kept_goes_with_the_connection, ending_gen_params),
+	KUNIT_CASE(the_memory_of_all_qps_of_a_device_is_bounded),
+	KUNIT_CASE(early_packets_are_not_kept_forever),
+	KUNIT_CASE(dropped_packets_are_freed_in_parts),
+	KUNIT_CASE_PARAM(kept_packets_are_freed_with_the_connection, ending_gen_params),
 	KUNIT_CASE(nothing_is_kept_behind_an_rnr_nak),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	{}

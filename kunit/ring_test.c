@@ -48,7 +48,7 @@ static u32 *ours(struct roce_ring *ring)
 				     &ring->buf->consumer_index;
 }
 
-static void it_holds_at_least_what_was_asked_for(struct kunit *test)
+static void a_ring_holds_at_least_the_requested_elements(struct kunit *test)
 {
 	static const u32 wanted[] = { 1, 2, 3, 4, 6, 7, 8, 100 };
 	static const u32 elements[2][ARRAY_SIZE(wanted)] = {
@@ -126,7 +126,7 @@ static void a_full_ring_is_not_an_empty_one(struct kunit *test)
 }
 
 /* librxe before rdma-core 55 is one element ahead after ibv_end_poll(). */
-static void a_consumer_that_is_ahead_of_us_is_put_back(struct kunit *test)
+static void a_consumer_ahead_of_the_producer_is_put_back(struct kunit *test)
 {
 	struct roce_ring *ring = make_ring(test, 6, true);
 	int used, i;
@@ -143,7 +143,7 @@ static void a_consumer_that_is_ahead_of_us_is_put_back(struct kunit *test)
 	}
 }
 
-static void a_consumer_that_is_not_ahead_of_us_is_left_alone(struct kunit *test)
+static void a_consumer_behind_the_producer_is_left_alone(struct kunit *test)
 {
 	struct roce_ring *ring = make_ring(test, 6, true);
 	int round, used, i;
@@ -223,7 +223,7 @@ static void any_index_of_the_other_side_is_survived(struct kunit *test)
 	}
 }
 
-static void any_distance_ahead_stays_inside(struct kunit *test)
+static void any_distance_ahead_stays_within_the_ring(struct kunit *test)
 {
 	struct roce_ring *ring = make_ring(test, 7, false);
 	int i;
@@ -235,7 +235,7 @@ static void any_distance_ahead_stays_inside(struct kunit *test)
 }
 
 /* A program cannot draw back what it sees of us. */
-static void our_index_is_never_read_back(struct kunit *test)
+static void the_index_of_the_driver_is_never_read_back(struct kunit *test)
 {
 	int side, i;
 
@@ -335,7 +335,7 @@ static void replace(struct kunit *test, bool user, bool produced_here, u32 from,
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static void all_that_waits_moves_to_the_ring_that_replaces_it(struct kunit *test)
+static void unconsumed_elements_move_to_the_new_ring(struct kunit *test)
 {
 	static const u32 used[] = { 0, 1, 63, 64, 65, 200, 255 };
 	int i, user;
@@ -350,7 +350,7 @@ static void all_that_waits_moves_to_the_ring_that_replaces_it(struct kunit *test
 	}
 }
 
-static void a_ring_that_is_too_small_replaces_none(struct kunit *test)
+static void a_ring_is_not_replaced_by_one_that_is_too_small(struct kunit *test)
 {
 	struct roce_ring *to = make_ring(test, 255, true), *from;
 
@@ -381,21 +381,21 @@ static void an_index_that_changes_all_the_time_is_survived(struct kunit *test)
 }
 
 static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(it_holds_at_least_what_was_asked_for),
+	KUNIT_CASE(a_ring_holds_at_least_the_requested_elements),
 	KUNIT_CASE(more_than_32_bits_of_bytes_are_refused),
 	KUNIT_CASE(the_layout_is_that_of_the_user_abi),
 	KUNIT_CASE(a_new_ring_is_empty),
 	KUNIT_CASE(a_full_ring_is_not_an_empty_one),
-	KUNIT_CASE(a_consumer_that_is_ahead_of_us_is_put_back),
-	KUNIT_CASE(a_consumer_that_is_not_ahead_of_us_is_left_alone),
+	KUNIT_CASE(a_consumer_ahead_of_the_producer_is_put_back),
+	KUNIT_CASE(a_consumer_behind_the_producer_is_left_alone),
 	KUNIT_CASE(elements_come_out_in_order),
 	KUNIT_CASE(any_index_of_the_other_side_is_survived),
-	KUNIT_CASE(any_distance_ahead_stays_inside),
-	KUNIT_CASE(our_index_is_never_read_back),
+	KUNIT_CASE(any_distance_ahead_stays_within_the_ring),
+	KUNIT_CASE(the_index_of_the_driver_is_never_read_back),
 	KUNIT_CASE(the_header_is_never_read_back),
 	KUNIT_CASE(a_reset_ring_is_empty),
-	KUNIT_CASE(all_that_waits_moves_to_the_ring_that_replaces_it),
-	KUNIT_CASE(a_ring_that_is_too_small_replaces_none),
+	KUNIT_CASE(unconsumed_elements_move_to_the_new_ring),
+	KUNIT_CASE(a_ring_is_not_replaced_by_one_that_is_too_small),
 	KUNIT_CASE(an_index_that_changes_all_the_time_is_survived),
 	{}
 };

@@ -97,7 +97,7 @@ static void two_devices_find_each_other(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, b->qp->requester.sack_accepted);
 }
 
-static void an_offer_that_is_not_taken_changes_nothing(struct kunit *test)
+static void an_offer_without_answer_changes_nothing(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_TOLERATE);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -116,7 +116,7 @@ static void an_offer_that_is_not_taken_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, selective_acks_sent), 0);
 }
 
-static void who_does_not_want_it_sets_no_bits(struct kunit *test)
+static void a_device_without_sack_sets_no_bits(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);
@@ -128,7 +128,7 @@ static void who_does_not_want_it_sets_no_bits(struct kunit *test)
 }
 
 /* Nobody is asked who keeps nothing. */
-static void without_patience_it_is_not_offered(struct kunit *test)
+static void with_reordering_us_0_sack_is_not_offered(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
@@ -143,7 +143,7 @@ static void without_patience_it_is_not_offered(struct kunit *test)
 }
 
 /* Neither what is reflected nor what is always the same is an agreement. */
-static void bits_that_mean_nothing_are_no_agreement(struct kunit *test)
+static void meaningless_bits_are_no_agreement(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -182,7 +182,7 @@ static void a_new_connection_begins_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->qp->responder.sack_state, ROCE_SACK_UNKNOWN);
 }
 
-static void it_can_be_switched_off_meanwhile(struct kunit *test)
+static void sack_can_be_switched_off_during_a_connection(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -298,7 +298,7 @@ static void a_lost_atomic_is_executed_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 5);
 }
 
-static void what_is_sent_after_it_tells_that_it_is_lost_again(struct kunit *test)
+static void a_later_packet_reveals_a_lost_retransmission(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
@@ -329,7 +329,7 @@ static void begin_timeouts(struct wire_end *end)
 	local_bh_enable();
 }
 
-static void time_tells_that_it_is_lost_again(struct kunit *test)
+static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
@@ -366,7 +366,7 @@ static void retries_run_out_if_nothing_else_is_lost(struct kunit *test)
 	wire_expect(wire, a->send_cq, 2, IB_WC_WR_FLUSH_ERR);
 }
 
-static void what_a_netdev_does_not_take_is_sent_later(struct kunit *test)
+static void retransmissions_that_a_netdev_refuses_are_sent_later(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
@@ -414,7 +414,7 @@ static void a_probe_finds_a_lost_acknowledgment(struct kunit *test)
 }
 
 /* Nothing at all arrives but the probe. */
-static void a_probe_finds_that_all_is_lost(struct kunit *test)
+static void a_probe_finds_that_all_packets_are_lost(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
@@ -451,7 +451,7 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
-static void who_has_no_timeout_is_not_probed(struct kunit *test)
+static void a_qp_without_a_timeout_sends_no_probes(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
@@ -497,7 +497,7 @@ static u64 drops(struct wire_end *end)
 	       SEEN(end, rx_dropped_unexpected_ack);
 }
 
-static void a_forged_one_is_dropped(struct kunit *test)
+static void a_forged_sack_is_dropped(struct kunit *test)
 {
 	const struct forgery *forgery = test->param_value;
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -598,26 +598,26 @@ KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 
 static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(two_devices_find_each_other),
-	KUNIT_CASE(an_offer_that_is_not_taken_changes_nothing),
-	KUNIT_CASE(who_does_not_want_it_sets_no_bits),
-	KUNIT_CASE(without_patience_it_is_not_offered),
-	KUNIT_CASE(bits_that_mean_nothing_are_no_agreement),
+	KUNIT_CASE(an_offer_without_answer_changes_nothing),
+	KUNIT_CASE(a_device_without_sack_sets_no_bits),
+	KUNIT_CASE(with_reordering_us_0_sack_is_not_offered),
+	KUNIT_CASE(meaningless_bits_are_no_agreement),
 	KUNIT_CASE(a_new_connection_begins_anew),
-	KUNIT_CASE(it_can_be_switched_off_meanwhile),
+	KUNIT_CASE(sack_can_be_switched_off_during_a_connection),
 	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again_alone, way_gen_params),
 	KUNIT_CASE(all_gaps_are_filled_by_one_train),
 	KUNIT_CASE(a_lost_read_request_is_sent_again_alone),
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
-	KUNIT_CASE(what_is_sent_after_it_tells_that_it_is_lost_again),
-	KUNIT_CASE(time_tells_that_it_is_lost_again),
+	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
+	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
-	KUNIT_CASE(what_a_netdev_does_not_take_is_sent_later),
+	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),
-	KUNIT_CASE(a_probe_finds_that_all_is_lost),
+	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),
 	KUNIT_CASE(a_probe_finds_a_lost_read),
-	KUNIT_CASE(who_has_no_timeout_is_not_probed),
-	KUNIT_CASE_PARAM(a_forged_one_is_dropped, forgery_gen_params),
+	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
+	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	KUNIT_CASE_PARAM(long_messages_arrive, storm_gen_params),
 	{}

@@ -46,7 +46,7 @@ static void expect_nothing(struct kunit *test, struct roce_scoreboard *board)
 	KUNIT_EXPECT_FALSE(test, roce_scoreboard_next(board, &from, &to));
 }
 
-static void only_what_is_lost_is_sent_again(struct kunit *test)
+static void only_lost_packets_are_sent_again(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -63,7 +63,7 @@ static void only_what_is_lost_is_sent_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_under_way(board), 3);
 }
 
-static void what_was_sent_again_can_be_lost_again(struct kunit *test)
+static void retransmissions_can_be_lost_again(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -83,7 +83,7 @@ static void what_was_sent_again_can_be_lost_again(struct kunit *test)
 	expect_next(test, board, 0, 1);
 }
 
-static void what_going_back_has_sent_is_not_sent_once_more(struct kunit *test)
+static void packets_sent_by_going_back_are_not_sent_once_more(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -95,7 +95,7 @@ static void what_going_back_has_sent_is_not_sent_once_more(struct kunit *test)
 	expect_next(test, board, 0, 5);
 }
 
-static void what_did_not_leave_is_sent_later(struct kunit *test)
+static void unsent_retransmissions_are_sent_later(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -111,7 +111,7 @@ static void what_did_not_leave_is_sent_later(struct kunit *test)
 }
 
 /* An old acknowledgment says nothing, and who expects what it had has dropped it. */
-static void a_responder_may_forget(struct kunit *test)
+static void a_responder_may_drop_kept_packets(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -127,7 +127,7 @@ static void a_responder_may_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, board->gaps, 0);
 }
 
-static void room_is_bounded(struct kunit *test)
+static void the_number_of_gaps_is_bounded(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 	u32 n;
@@ -143,7 +143,7 @@ static void room_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS - 1);
 }
 
-static void what_has_arrived_and_what_is_lost_is_counted(struct kunit *test)
+static void arrived_and_lost_packets_are_counted(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 
@@ -174,7 +174,7 @@ static void what_has_arrived_and_what_is_lost_is_counted(struct kunit *test)
 }
 
 /* Without losses again: what is sent is lost, was not sent yet, and has not arrived. */
-static void it_agrees_with_a_bitmap(struct kunit *test)
+static void a_scoreboard_agrees_with_a_bitmap(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
 	unsigned long *arrived = kunit_kzalloc(test, FLIGHT / 8, GFP_KERNEL);
@@ -209,14 +209,14 @@ static void it_agrees_with_a_bitmap(struct kunit *test)
 }
 
 static struct kunit_case scoreboard_cases[] = {
-	KUNIT_CASE(only_what_is_lost_is_sent_again),
-	KUNIT_CASE(what_was_sent_again_can_be_lost_again),
-	KUNIT_CASE(what_going_back_has_sent_is_not_sent_once_more),
-	KUNIT_CASE(what_did_not_leave_is_sent_later),
-	KUNIT_CASE(a_responder_may_forget),
-	KUNIT_CASE(room_is_bounded),
-	KUNIT_CASE(what_has_arrived_and_what_is_lost_is_counted),
-	KUNIT_CASE(it_agrees_with_a_bitmap),
+	KUNIT_CASE(only_lost_packets_are_sent_again),
+	KUNIT_CASE(retransmissions_can_be_lost_again),
+	KUNIT_CASE(packets_sent_by_going_back_are_not_sent_once_more),
+	KUNIT_CASE(unsent_retransmissions_are_sent_later),
+	KUNIT_CASE(a_responder_may_drop_kept_packets),
+	KUNIT_CASE(the_number_of_gaps_is_bounded),
+	KUNIT_CASE(arrived_and_lost_packets_are_counted),
+	KUNIT_CASE(a_scoreboard_agrees_with_a_bitmap),
 	{}
 };
 

@@ -92,7 +92,7 @@ static void a_section_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, visit.left_before);
 }
 
-static void nobody_is_waited_for_where_nobody_is(struct kunit *test)
+static void without_sections_there_is_no_wait(struct kunit *test)
 {
 	local_bh_disable();
 	roce_section_enter();
@@ -168,7 +168,7 @@ static int read_under_rcu(void *context)
 	return 0;
 }
 
-static void no_object_waits_for_a_grace_period(struct kunit *test)
+static void destroying_objects_does_not_wait_for_a_grace_period(struct kunit *test)
 {
 	struct belongings *own = kunit_kzalloc(test, sizeof(*own), GFP_KERNEL);
 	static struct visit reader;
@@ -198,8 +198,8 @@ static void no_object_waits_for_a_grace_period(struct kunit *test)
 
 static struct kunit_case section_cases[] = {
 	KUNIT_CASE(a_section_is_waited_for),
-	KUNIT_CASE(nobody_is_waited_for_where_nobody_is),
-	KUNIT_CASE(no_object_waits_for_a_grace_period),
+	KUNIT_CASE(without_sections_there_is_no_wait),
+	KUNIT_CASE(destroying_objects_does_not_wait_for_a_grace_period),
 	{}
 };
 

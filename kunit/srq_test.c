@@ -131,7 +131,7 @@ static void receives_come_out_as_they_were_posted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, roce_srq_fetch(shared->srq, shared->receive));
 }
 
-static void too_much_is_refused(struct kunit *test)
+static void too_many_receives_or_sges_are_refused(struct kunit *test)
 {
 	struct shared *shared = make_shared(test);
 
@@ -206,7 +206,7 @@ static void a_limit_can_be_armed_at_creation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shared->limits, 1);
 }
 
-static void resizing_keeps_what_waits(struct kunit *test)
+static void resizing_keeps_posted_receives(struct kunit *test)
 {
 	struct shared *shared = make_shared(test);
 	u64 i;
@@ -222,7 +222,7 @@ static void resizing_keeps_what_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, roce_srq_fetch(shared->srq, shared->receive));
 }
 
-static void what_waits_must_fit_the_new_size(struct kunit *test)
+static void posted_receives_must_fit_the_new_size(struct kunit *test)
 {
 	struct shared *shared = make_shared(test);
 
@@ -304,7 +304,7 @@ static int fetch_many(void *context)
 	return 0;
 }
 
-static void each_receive_goes_to_one_taker(struct kunit *test)
+static void each_receive_is_taken_once(struct kunit *test)
 {
 	struct shared *shared = make_shared(test);
 	struct fetcher fetchers[FETCHERS] = {};
@@ -435,16 +435,16 @@ static void a_qp_with_a_shared_queue_has_none_of_its_own(struct kunit *test)
 
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(receives_come_out_as_they_were_posted),
-	KUNIT_CASE(too_much_is_refused),
+	KUNIT_CASE(too_many_receives_or_sges_are_refused),
 	KUNIT_CASE(the_limit_is_reported_once),
 	KUNIT_CASE(the_limit_can_be_armed_again),
 	KUNIT_CASE(a_limit_that_is_reached_already_is_reported_at_once),
 	KUNIT_CASE(a_limit_can_be_armed_at_creation),
-	KUNIT_CASE(resizing_keeps_what_waits),
-	KUNIT_CASE(what_waits_must_fit_the_new_size),
+	KUNIT_CASE(resizing_keeps_posted_receives),
+	KUNIT_CASE(posted_receives_must_fit_the_new_size),
 	KUNIT_CASE(size_and_limit_change_together_or_not_at_all),
 	KUNIT_CASE(a_hostile_ring_yields_at_most_what_it_holds),
-	KUNIT_CASE(each_receive_goes_to_one_taker),
+	KUNIT_CASE(each_receive_is_taken_once),
 	KUNIT_CASE(an_error_flushes_only_what_the_qp_has_taken),
 	KUNIT_CASE(the_last_wqe_is_reported_once_per_error),
 	KUNIT_CASE(a_qp_with_a_shared_queue_has_none_of_its_own),

@@ -152,7 +152,7 @@ static void walk(struct kunit *test, struct sk_buff *skb, const struct plan *pla
 					       &packet));
 }
 
-static void what_was_built_is_read_back(struct kunit *test)
+static void a_built_train_is_parsed_again(struct kunit *test)
 {
 	const struct plan *plan = test->param_value;
 	struct sk_buff *skb = built(test, plan);
@@ -162,7 +162,7 @@ static void what_was_built_is_read_back(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static void each_packet_stands_alone_on_the_wire(struct kunit *test)
+static void each_packet_is_complete_on_the_wire(struct kunit *test)
 {
 	const struct plan *plan = test->param_value;
 	struct sk_buff *skb = built(test, plan), *single;
@@ -299,7 +299,7 @@ static void a_lone_packet_has_a_checksum_over_ipv6_only(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static void the_headers_below_are_what_the_address_vector_says(struct kunit *test)
+static void ip_and_udp_headers_follow_the_address_vector(struct kunit *test)
 {
 	static const struct plan plans[] = { { false, 2, 8, 8 }, { true, 2, 8, 8 } };
 	struct sk_buff *skb;
@@ -406,7 +406,7 @@ static struct sk_buff *lone_packet(struct kunit *test,
 	return fixture_packet(test, &bench->av, SOURCE_PORT, packet, bench->bytes);
 }
 
-static void headers_of_every_opcode_are_read_back(struct kunit *test)
+static void headers_of_every_opcode_are_parsed_again(struct kunit *test)
 {
 	struct roce_packet sent, seen;
 	struct sk_buff *skb;
@@ -631,7 +631,7 @@ static void a_truncated_packet_is_dropped(struct kunit *test)
 }
 
 /* Its end lies about how many bytes the sk_buff has. */
-static void bytes_that_are_not_there_are_not_read(struct kunit *test)
+static void bytes_beyond_the_packet_are_not_read(struct kunit *test)
 {
 	static const struct plan plan = { false, 2, 1024, 1024 };
 	struct sk_buff *skb = built(test, &plan);
@@ -722,7 +722,7 @@ static bool is_taken(struct kunit *test, u32 length)
 	return taken;
 }
 
-static void only_version_0_is_taken(struct kunit *test)
+static void only_transport_version_0_is_accepted(struct kunit *test)
 {
 	u32 length = packet_to_tamper_with(test, ROCE_SEND_ONLY, 8);
 	struct bench *bench = test->priv;
@@ -737,7 +737,7 @@ static void only_version_0_is_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(bench->dev, rx_dropped_header), 15);
 }
 
-static void only_the_default_partition_is_taken(struct kunit *test)
+static void only_the_default_partition_is_accepted(struct kunit *test)
 {
 	static const u16 bad[] = { 0, 0x8000, 1, 0x8001, 0x7ffe, 0xfffe, 0xff7f };
 	u32 length = packet_to_tamper_with(test, ROCE_SEND_ONLY, 8);
@@ -850,27 +850,27 @@ static void describe_plan(const struct plan *plan, char *description)
 KUNIT_ARRAY_PARAM(plan, plans, describe_plan);
 
 static struct kunit_case train_cases[] = {
-	KUNIT_CASE_PARAM(what_was_built_is_read_back, plan_gen_params),
-	KUNIT_CASE_PARAM(each_packet_stands_alone_on_the_wire, plan_gen_params),
+	KUNIT_CASE_PARAM(a_built_train_is_parsed_again, plan_gen_params),
+	KUNIT_CASE_PARAM(each_packet_is_complete_on_the_wire, plan_gen_params),
 	KUNIT_CASE_PARAM(software_segmentation_makes_right_packets,
 			 plan_gen_params),
 	KUNIT_CASE(a_train_has_what_segmentation_needs),
 	KUNIT_CASE(a_train_is_cut_without_copies),
 	KUNIT_CASE(a_lone_packet_needs_no_segmentation),
 	KUNIT_CASE(a_lone_packet_has_a_checksum_over_ipv6_only),
-	KUNIT_CASE(the_headers_below_are_what_the_address_vector_says),
-	KUNIT_CASE(headers_of_every_opcode_are_read_back),
+	KUNIT_CASE(ip_and_udp_headers_follow_the_address_vector),
+	KUNIT_CASE(headers_of_every_opcode_are_parsed_again),
 	KUNIT_CASE(payload_may_come_in_pieces),
 	KUNIT_CASE(packets_can_be_begun_together),
 	KUNIT_CASE(a_shorter_packet_is_the_last_one),
 	KUNIT_CASE(a_train_is_bounded_in_packets_and_bytes),
 	KUNIT_CASE(a_cancelled_packet_leaves_no_trace),
 	KUNIT_CASE(a_truncated_packet_is_dropped),
-	KUNIT_CASE(bytes_that_are_not_there_are_not_read),
+	KUNIT_CASE(bytes_beyond_the_packet_are_not_read),
 	KUNIT_CASE(segments_of_any_size_are_survived),
 	KUNIT_CASE(one_bad_packet_spoils_no_other),
-	KUNIT_CASE(only_version_0_is_taken),
-	KUNIT_CASE(only_the_default_partition_is_taken),
+	KUNIT_CASE(only_transport_version_0_is_accepted),
+	KUNIT_CASE(only_the_default_partition_is_accepted),
 	KUNIT_CASE(an_unknown_opcode_is_counted),
 	KUNIT_CASE(the_pad_must_fit),
 	KUNIT_CASE(payload_where_none_belongs_is_dropped),

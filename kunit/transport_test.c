@@ -408,7 +408,7 @@ static void a_long_read_is_asked_for_in_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->ends[1].sent, 401);
 }
 
-static void no_more_reads_than_agreed_are_under_way(struct kunit *test)
+static void no_more_reads_are_outstanding_than_agreed(struct kunit *test)
 {
 	struct wire_op op = {
 		.opcode = IB_WR_RDMA_READ, .length = 1, .local = WIRE_TARGET,
@@ -590,7 +590,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(short_messages_that_fill_a_train_do_not_wait),
 	KUNIT_CASE(packets_in_flight_are_bounded),
 	KUNIT_CASE(a_long_read_is_asked_for_in_pieces),
-	KUNIT_CASE(no_more_reads_than_agreed_are_under_way),
+	KUNIT_CASE(no_more_reads_are_outstanding_than_agreed),
 	KUNIT_CASE(a_fence_waits_for_reads),
 	KUNIT_CASE(an_unsignaled_request_makes_no_completion),
 	KUNIT_CASE(both_directions_work_at_once),

@@ -43,7 +43,7 @@ static bool nothing_received(struct wire *wire)
 	return !roce_poll_cq(&wire->ends[1].recv_cq->ibcq, 1, &wc);
 }
 
-static void a_request_is_over_when_it_is_sent(struct kunit *test)
+static void a_request_completes_when_it_is_sent(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 	struct ib_wc wc;
@@ -56,7 +56,7 @@ static void a_request_is_over_when_it_is_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.opcode, IB_WC_RDMA_WRITE);
 }
 
-static void nothing_is_acknowledged_or_asked_to_be(struct kunit *test)
+static void no_acknowledgment_is_sent_or_requested(struct kunit *test)
 {
 	static const u8 opcodes[] = { 0x26, 0x27, 0x28, 0x24 };
 	struct wire_op op = { .opcode = IB_WR_SEND, .length = 8 };
@@ -76,7 +76,7 @@ static void nothing_is_acknowledged_or_asked_to_be(struct kunit *test)
 	}
 }
 
-static void a_window_is_not_waited_for(struct kunit *test)
+static void there_is_no_window(struct kunit *test)
 {
 	struct wire_op op = {
 		.opcode = IB_WR_RDMA_WRITE, .length = 400 * MTU,
@@ -148,7 +148,7 @@ static void halves_of_two_messages_are_no_message(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, arrived(wire, 2, 5));
 }
 
-static void a_message_that_breaks_off_is_forgotten(struct kunit *test)
+static void a_message_that_breaks_off_is_dropped(struct kunit *test)
 {
 	struct roce_packet first = {
 		.opcode = ROCE_SERVICE_UC | ROCE_SEND_FIRST, .payload = MTU,
@@ -199,7 +199,7 @@ static void a_message_that_is_too_long_is_dropped(struct kunit *test)
 	wire_expect(wire, wire->ends[1].recv_cq, 10, IB_WC_SUCCESS);
 }
 
-static void what_is_not_allowed_is_dropped(struct kunit *test)
+static void a_write_that_is_not_allowed_is_dropped(struct kunit *test)
 {
 	struct wire_op op = {
 		.opcode = IB_WR_RDMA_WRITE, .length = SIZE, .remote = PLACE(1),
@@ -265,7 +265,7 @@ static void a_netdev_that_is_full_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 4 * PACKETS);
 }
 
-static void a_netdev_that_refuses_for_ever_loses_what_is_sent(struct kunit *test)
+static void packets_are_dropped_if_the_netdev_stays_full(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
 
@@ -405,7 +405,7 @@ static void a_send_queue_goes_on_while_it_is_being_flushed(struct kunit *test)
 }
 
 /* Those that follow may fail without ever being sent. */
-static void messages_that_left_are_over_though_their_train_did_not(struct kunit *test)
+static void sent_messages_complete_before_the_rest_of_their_train(struct kunit *test)
 {
 	struct wire_op op = { .opcode = IB_WR_RDMA_WRITE, .length = 8 };
 	struct wire *wire = new_wire(test);
@@ -425,7 +425,7 @@ static void messages_that_left_are_over_though_their_train_did_not(struct kunit 
 	KUNIT_EXPECT_EQ(test, a->sent, 4);
 }
 
-static void what_needs_an_answer_cannot_be_posted(struct kunit *test)
+static void requests_with_responses_cannot_be_posted(struct kunit *test)
 {
 	static const enum ib_wr_opcode opcodes[] = {
 		IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
@@ -443,25 +443,25 @@ static void what_needs_an_answer_cannot_be_posted(struct kunit *test)
 }
 
 static struct kunit_case uc_cases[] = {
-	KUNIT_CASE(a_request_is_over_when_it_is_sent),
-	KUNIT_CASE(nothing_is_acknowledged_or_asked_to_be),
-	KUNIT_CASE(a_window_is_not_waited_for),
+	KUNIT_CASE(a_request_completes_when_it_is_sent),
+	KUNIT_CASE(no_acknowledgment_is_sent_or_requested),
+	KUNIT_CASE(there_is_no_window),
 	KUNIT_CASE(a_lost_packet_costs_its_message),
 	KUNIT_CASE(an_incomplete_write_is_not_reported),
 	KUNIT_CASE(halves_of_two_messages_are_no_message),
-	KUNIT_CASE(a_message_that_breaks_off_is_forgotten),
+	KUNIT_CASE(a_message_that_breaks_off_is_dropped),
 	KUNIT_CASE(without_a_receive_a_message_is_dropped),
 	KUNIT_CASE(a_message_that_is_too_long_is_dropped),
-	KUNIT_CASE(what_is_not_allowed_is_dropped),
+	KUNIT_CASE(a_write_that_is_not_allowed_is_dropped),
 	KUNIT_CASE(packets_of_another_service_are_dropped),
 	KUNIT_CASE(a_netdev_that_is_full_is_waited_for),
-	KUNIT_CASE(a_netdev_that_refuses_for_ever_loses_what_is_sent),
+	KUNIT_CASE(packets_are_dropped_if_the_netdev_stays_full),
 	KUNIT_CASE(a_long_send_queue_is_flushed_in_pieces),
 	KUNIT_CASE(a_send_queue_is_empty_when_it_works_again),
 	KUNIT_CASE(a_local_error_stops_the_send_queue_only),
 	KUNIT_CASE(a_send_queue_goes_on_while_it_is_being_flushed),
-	KUNIT_CASE(messages_that_left_are_over_though_their_train_did_not),
-	KUNIT_CASE(what_needs_an_answer_cannot_be_posted),
+	KUNIT_CASE(sent_messages_complete_before_the_rest_of_their_train),
+	KUNIT_CASE(requests_with_responses_cannot_be_posted),
 	{}
 };
 

@@ -85,7 +85,7 @@ static void all_other_opcodes_are_invalid(struct kunit *test)
 }
 
 /* What Documentation/reliability.md says, for others to implement */
-static void what_is_ours_is_as_documented(struct kunit *test)
+static void the_sack_format_is_as_documented(struct kunit *test)
 {
 	const struct roce_opcode_info *info = roce_opcode_info(0xe1);
 
@@ -100,7 +100,7 @@ static void what_is_ours_is_as_documented(struct kunit *test)
 			(ROCE_BTH_ACK_REQUEST | ROCE_BTH_LOW_24), 0);
 }
 
-static void no_chain_of_headers_is_longer_than_the_longest(struct kunit *test)
+static void no_opcode_has_more_headers_than_the_maximum(struct kunit *test)
 {
 	int opcode;
 
@@ -115,8 +115,8 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(bits_of_the_bth_are_where_the_iba_puts_them),
 	KUNIT_CASE(every_opcode_is_what_the_iba_says),
 	KUNIT_CASE(all_other_opcodes_are_invalid),
-	KUNIT_CASE(what_is_ours_is_as_documented),
-	KUNIT_CASE(no_chain_of_headers_is_longer_than_the_longest),
+	KUNIT_CASE(the_sack_format_is_as_documented),
+	KUNIT_CASE(no_opcode_has_more_headers_than_the_maximum),
 	{}
 };
 
