@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * COMPARE_SWAP and FETCH_ADD: what they do to memory and bring back, that a
- * duplicate is replayed and never repeated, and who may have them.
+ * COMPARE_SWAP and FETCH_ADD: their effect on memory and their result, that a duplicate
+ * is replayed and never repeated, and who may use them.
  */
 #include "wire_fake.h"
 
@@ -149,7 +149,7 @@ static void a_doubled_request_adds_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *result(wire, 1), 6);
 }
 
-/* What the application does to the number meanwhile does not matter. */
+/* The application may change the number meanwhile. */
 static void a_lost_response_is_replayed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
@@ -226,7 +226,7 @@ static void inject_add(struct wire *wire, u32 psn)
 	wire_run(wire);
 }
 
-/* A peer that keeps to what was agreed does not ask for it any more. */
+/* A peer that keeps to the agreement does not ask for it any more. */
 static void a_result_is_kept_until_its_resource_is_reused(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -274,7 +274,7 @@ static void no_more_atomics_are_outstanding_than_agreed(struct kunit *test)
 	wire->ends[1].cut = true;
 	wire_run(wire);
 	KUNIT_EXPECT_EQ(test, a->sent, AT_A_TIME);
-	/* Nor after it was asked for them again */
+	/* Nor after the responses were asked for again */
 	for (i = 0; i < 2; i++) {
 		wire_end_timeouts(wire);
 		wire_run(wire);
@@ -440,7 +440,7 @@ static void an_atomic_fails_if_max_rd_atomic_is_0(struct kunit *test)
 		       IB_WC_LOC_QP_OP_ERR);
 }
 
-/* The responder does not rely on the requester's count. */
+/* The responder counts itself, and does not rely on the requester's count. */
 static void more_atomics_than_agreed_are_refused(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The captures that the ICRC is tested with: traffic of rdma_rxe. They are in
- * the module as they are on disk.
+ * The captures for the test of the ICRC: traffic of rdma_rxe, linked into the module
+ * byte by byte.
  */
 #include "captures.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The loop of congestion control over a wire in memory: data leaves ECN-capable,
- * a mark makes the receiver send a CNP, a CNP slows down what the sender sends,
- * be it requests or READ responses, and the pacer keeps the rate.
+ * Congestion control over a wire in memory: data is ECN-capable, a mark makes the
+ * receiver send a CNP, a CNP slows down the sender's requests or READ responses, and
+ * the pacer enforces the rate.
  */
 #include <linux/dcbnl.h>
 #include <linux/etherdevice.h>
@@ -163,7 +163,7 @@ static void without_a_service_level_the_priority_is_that_of_a_socket(struct kuni
 				rt_tos2priority(dscp << 2));
 }
 
-/* No virtual netdev has such a table: there is only one that is not registered. */
+/* No virtual netdev has such a table, so one that is not registered gets it. */
 static void the_dcb_table_has_precedence_over_the_service_level(struct kunit *test)
 {
 #if IS_ENABLED(CONFIG_DCB)
@@ -198,7 +198,7 @@ static void a_marked_packet_makes_a_cnp(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 
-	/* Of the last one: what is sent later lets time pass, and the rate grow. */
+	/* The last packet is marked: while later ones are sent, the rate would grow. */
 	wire_forget(wire);
 	wire_fault(&wire->ends[0], 4, WIRE_MARK);
 	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
@@ -268,7 +268,7 @@ static int capture(struct roce_qp *qp, struct roce_av *av,
 	return 0;
 }
 
-/* But for the QP number; and with DSCP 48 and Not-ECT */
+/* Except for the QP number. DSCP is 48, ECN is Not-ECT. */
 static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
 {
 	static const u8 bth[] = { 0x81, 0x00, 0xff, 0xff, 0x40 };
@@ -301,7 +301,7 @@ static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
 	kfree_skb(captured);
 }
 
-/* --- CNPs that nobody should react to --- */
+/* --- CNPs without a reaction --- */
 
 static void nothing_came_of_it(struct kunit *test, struct wire *wire)
 {
@@ -374,8 +374,8 @@ static u64 log_bytes(const struct wire *wire, u8 from)
 }
 
 /*
- * What is sent takes its time, but for what may be ahead. That it takes no more
- * is seen in congestion.sh: this machine may be slow.
+ * The packets take their time, except for those that may be ahead. congestion.sh checks
+ * that they take no more: this machine may be slow.
  */
 static void expect_rate(struct kunit *test, struct wire *wire, u8 from, u64 start)
 {
@@ -460,7 +460,7 @@ static void trains_are_short_at_a_low_rate(struct kunit *test)
 	KUNIT_EXPECT_GT(test, wire->ends[0].trains, 3);
 }
 
-/* A flow that waited, and should have gone on so long ago: packets sent at once */
+/* Count the packets sent at once by a flow that waited, and is @late nanoseconds late. */
 static void expect_burst(struct kunit *test, u64 late, u64 made_up_for)
 {
 	struct wire *wire = new_wire(test, false, false);
@@ -515,7 +515,7 @@ static void an_rnr_delay_is_not_made_up_for(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, wire_post(a, &op), 0);
 	wire_start(wire);
 	KUNIT_ASSERT_GT(test, READ_ONCE(a->trains), 0);
-	/* It waits for its rate; on a slow machine it may have sent all that it may. */
+	/* It waits for its rate; on a slow machine it may have sent all packets. */
 	roce_engine_claim(&a->qp->requester.engine);
 	start = ktime_get_ns();
 	spin_lock_bh(&flow->lock);
@@ -588,7 +588,7 @@ static void slow_down(struct roce_cc_flow *flow, u64 now, enum roce_cc_loss loss
 	flow->rate = flow->line_rate / 2;
 }
 
-/* The rate of this algorithm does not grow again, however long the rest takes. */
+/* The rate of this algorithm never grows again, even if the test takes long. */
 static void a_lost_request_slows_the_requester_down(struct kunit *test)
 {
 	static const struct roce_cc_ops ops = {
@@ -625,7 +625,7 @@ static void a_lost_response_slows_the_responder_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], roce_slow_restart_cnps), 0);
 }
 
-/* All four were answered; one answer was lost, and all are asked for again. Twice. */
+/* All four were answered; one response was lost, and all are asked for again. Twice. */
 static void reads_that_are_asked_for_again_together_are_one_loss(struct kunit *test)
 {
 	struct wire_op op = { .opcode = IB_WR_RDMA_READ, .length = 8, .local = WIRE_TARGET };
@@ -665,7 +665,7 @@ static void a_flow_restarts_slowly_after_a_timeout(struct kunit *test)
 			SEEN(a, local_ack_timeout_err));
 }
 
-/* --- Which algorithm --- */
+/* --- Choice of the algorithm --- */
 
 static void a_qp_keeps_the_algorithm_of_its_creation(struct kunit *test)
 {
@@ -677,7 +677,7 @@ static void a_qp_keeps_the_algorithm_of_its_creation(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->flow.limited);
 }
 
-/* --- When it begins --- */
+/* --- Beginning of a flow --- */
 
 static void note_state(struct roce_cc_flow *flow, u64 now)
 {
@@ -686,7 +686,7 @@ static void note_state(struct roce_cc_flow *flow, u64 now)
 	flow->state[0] = qp->state;
 }
 
-/* A CNP may come as soon as the QP is in a state in which it takes any. */
+/* A CNP may arrive as soon as the state of the QP allows it. */
 static void a_flow_begins_before_its_qp_receives_cnps(struct kunit *test)
 {
 	static const struct roce_cc_ops ops = { .init = note_state };

@@ -84,7 +84,7 @@ static void two_qps_can_share_a_counter(struct kunit *test)
 	roce_counter_dealloc(counter);
 }
 
-/* By them the core tells one from the other; 0 is none. */
+/* The core tells counters apart by their ID; 0 means none. */
 static void counter_ids_are_not_0_and_not_reused_soon(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
@@ -100,7 +100,7 @@ static void counter_ids_are_not_0_and_not_reused_soon(struct kunit *test)
 	roce_counter_unbind_qp(&one->ibqp);
 	roce_counter_dealloc(first);
 
-	/* The core may not have forgotten the first one yet. */
+	/* The core may still use the ID of the first one. */
 	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(second, &two->ibqp));
 	KUNIT_EXPECT_NE(test, 0, second->id);
 	KUNIT_EXPECT_NE(test, number, second->id);
@@ -214,7 +214,7 @@ static void packets_beyond_the_inbox_limit_are_dropped(struct kunit *test)
 	struct roce_engine *engine = &qp->responder.engine;
 	int runs = 0;
 
-	/* Nobody takes them out meanwhile. */
+	/* With the engine claimed, the packets stay in the inbox. */
 	roce_engine_claim(engine);
 	while (!fixture_count(dev, rx_dropped_inbox_full) && runs++ < 20000) {
 		local_bh_disable();
@@ -225,7 +225,7 @@ static void packets_beyond_the_inbox_limit_are_dropped(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_inbox_full));
 	KUNIT_EXPECT_EQ(test, runs, skb_queue_len(&engine->inbox) + 1);
-	/* They have no headers that anybody could look at. */
+	/* The packets have no headers, so they must not be received. */
 	roce_engine_purge(engine);
 	roce_engine_release(engine);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The reaction point against a model in floating point that was written from
- * the equations: tools/dcqcn_model.py printed when what happens to a flow, and
- * which rate and alpha it has then.
+ * The reaction point against a model in floating point, which was written from the
+ * equations: tools/dcqcn_model.py printed the events of a flow, and the resulting rates
+ * and alphas.
  */
 #include <kunit/test.h>
 
@@ -18,7 +18,7 @@ enum event {
 	LOOK,
 };
 
-/* What happens, and what is seen then; a rate of 0 is that of no limit. */
+/* An event and its result; a rate of 0 means no limit. */
 struct step {
 	u32 microseconds;
 	enum event event;
@@ -141,7 +141,7 @@ static void send(struct roce_cc_flow *flow, u64 *now, u32 packets)
 	}
 }
 
-/* Sends packets until the next increase by time; returns when that was. */
+/* Sends packets until the next increase by time; returns its time. */
 static u64 await_increase(struct roce_cc_flow *flow, u64 *now)
 {
 	u16 events = dcqcn(flow)->time_events;
@@ -153,8 +153,8 @@ static u64 await_increase(struct roce_cc_flow *flow, u64 *now)
 }
 
 /*
- * For 0 they are 1/5000 and 1/500 of the line, or of rpg_max_rate, and 1 Mbit/s
- * at least.
+ * With the value 0 they are 1/5000 and 1/500 of the line rate, or of rpg_max_rate, and
+ * at least 1 Mbit/s.
  */
 static void increases_scale_with_the_line_rate(struct kunit *test)
 {
@@ -219,7 +219,7 @@ static void periods_scale_with_the_line_rate(struct kunit *test)
 	}
 }
 
-/* Who has a 32nd of the line is not left behind by who has nearly all of it. */
+/* A flow with a 32nd of the line gains as often as one with nearly all of it. */
 static void slow_flows_gain_as_often_as_fast_ones(struct kunit *test)
 {
 	const u64 packet_time = 1090 * 8 * 10;	/* at 100 Mbit/s */

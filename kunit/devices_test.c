@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The list of devices, and whose counter tells of packets that are for nobody. */
+/* The list of devices, and the device that counts packets without a QP. */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 
@@ -54,7 +54,7 @@ static void remove_device(void *context)
 {
 	struct roce_device *dev = context;
 
-	/* As a device that its core has unregistered */
+	/* As the core unregisters a device */
 	roce_devices_bury(dev);
 	roce_devices_remove(dev);
 }
@@ -124,7 +124,7 @@ static void arrive(struct kunit *test, struct net_device *netdev)
 	local_bh_enable();
 }
 
-/* The fixture's devices have no GID table: it is not looked at. */
+/* The fixture's devices have no GID table, so netdev lookup must be enough. */
 static void a_packet_without_a_qp_counts_for_the_netdev_it_came_through(struct kunit *test)
 {
 	struct net_device *netdev = new_netdev(test), *other = new_netdev(test);

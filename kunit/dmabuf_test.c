@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Regions of a dma-buf, with an exporter that notes what is asked of it. */
+/* Regions of a dma-buf, with an exporter that records the calls. */
 #include <linux/delay.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -18,22 +18,22 @@
 		 IB_ACCESS_REMOTE_READ)
 
 /**
- * struct exporter - of a buffer, and what became of that
+ * struct exporter - exporter of a buffer, and the state of the buffer
  * @dev: a device
- * @pd: of it
+ * @pd: its protection domain
  * @fd: of the buffer
  * @memory: of the buffer
- * @is_iomem: say that this is I/O memory
- * @refuse: the error with which CPUs are refused
- * @refuse_attach: the error with which attachments are refused
- * @refuse_pin: the error with which pins are refused
- * @refuse_vmap: the error with which mappings are refused
- * @attachments: how many there are
- * @pins: how many there are
- * @pins_when_mapped: how many there were when the memory was mapped
- * @mappings: how many there are
- * @accesses: of CPUs that have begun and not ended
- * @released: the buffer is gone
+ * @is_iomem: report I/O memory
+ * @refuse: error of CPU access
+ * @refuse_attach: error of attaching
+ * @refuse_pin: error of pinning
+ * @refuse_vmap: error of mapping
+ * @attachments: number of attachments
+ * @pins: number of pins
+ * @pins_when_mapped: number of pins when the memory was mapped
+ * @mappings: number of mappings
+ * @accesses: number of CPU accesses that have begun and not ended
+ * @released: the buffer was released
  */
 struct exporter {
 	struct roce_device *dev;
@@ -131,7 +131,7 @@ static void unpin(struct dma_buf_attachment *attachment)
 	exporter->pins--;
 }
 
-/* No device is to be given addresses. */
+/* DMA addresses must not be requested. */
 static struct sg_table *map_for_device(struct dma_buf_attachment *attachment,
 				       enum dma_data_direction direction)
 {
@@ -156,7 +156,7 @@ static const struct dma_buf_ops for_cpus = {
 	.end_cpu_access = end_access,
 };
 
-/* Of an exporter that moves its memory whenever nobody has pinned it */
+/* An exporter that moves its memory while it is not pinned */
 static const struct dma_buf_ops movable = {
 	.attach = attach,
 	.detach = detach,
@@ -198,7 +198,7 @@ static void withdraw(struct exporter *exporter)
 	exporter->fd = -1;
 }
 
-/* What a kernel thread lets go of, a work item puts away. */
+/* The last fput() of a kernel thread is done by a work item. */
 static bool is_released(struct exporter *exporter)
 {
 	unsigned long end = jiffies + 60 * HZ;
@@ -336,7 +336,7 @@ static void tell_of_a_move(struct dma_buf *buffer)
 #endif
 }
 
-/* As eviction by TTM does: a mapping for the CPU does not keep the memory. */
+/* Like eviction by TTM: a mapping for the CPU does not keep the memory in place. */
 static bool move(struct kunit *test, struct dma_buf *buffer)
 {
 	struct exporter *exporter = test->priv;
@@ -392,7 +392,7 @@ static void the_memory_of_a_region_does_not_move(struct kunit *test)
 	kfree(exporter->memory);
 }
 
-/* Without a WARN, which the log is searched for. */
+/* No WARN either, which the check of the log would find. */
 static void a_buffer_that_cannot_be_attached_pinned_or_mapped_is_refused(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A device does not fill the queues of its host: beyond a limit its QPs wait for
- * what they have sent to leave, in the order in which they came.
+ * A device does not fill the queues of its host: beyond a limit its QPs wait in a queue
+ * until some of their packets have left.
  */
 #include <linux/delay.h>
 
@@ -12,14 +12,14 @@
 
 /**
  * struct line - engines that want to send
- * @dev: through which
- * @qp: that counts for all of them
- * @engines: what waits
- * @order: which of them had the first turns
- * @turns: how many there were
- * @wanted: how many they want
- * @cost: sk_buffs that a train becomes
- * @sent: what is in the queues of the host
+ * @dev: their device
+ * @qp: counts for all of them
+ * @engines: the engines
+ * @order: engines in the order of the first turns
+ * @turns: number of turns so far
+ * @wanted: number of turns that they want
+ * @cost: sk_buffs of a train
+ * @sent: sk_buffs in the queues of the host
  */
 struct line {
 	struct roce_device *dev;
@@ -252,7 +252,7 @@ static void packets_that_stay_in_the_host_are_not_counted_forever(struct kunit *
 	held_back(test, line, ENGINES);
 }
 
-/* For twice as long as would be too long for a host that runs */
+/* Twice as long as would be too long for a host that runs */
 static void time_while_the_host_stood_still_does_not_count(struct kunit *test)
 {
 	struct line *line = new_line(test);
@@ -263,7 +263,7 @@ static void time_while_the_host_stood_still_does_not_count(struct kunit *test)
 	for (i = 0; i < ENGINES; i++)
 		roce_engine_run(&line->engines[i]);
 	mdelay(100);
-	/* The late tick comes at once, and not many before the packet leaves. */
+	/* The late tick comes at once, and few other ticks before the packet leaves. */
 	preempt_disable();
 	local_bh_enable();
 	turns = READ_ONCE(line->turns);
@@ -297,7 +297,7 @@ static void post(struct wire *wire, enum ib_wr_opcode opcode)
 	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
 }
 
-/* Nothing more of @end leaves before its host's queues empty. */
+/* Send nothing more of @end until its host's queues are empty. */
 static void wait_and_finish(struct wire *wire, struct wire_end *end)
 {
 	struct sk_buff_head sent;
@@ -342,7 +342,7 @@ static void responses_wait_for_a_turn(struct kunit *test)
 	wait_and_finish(wire, &wire->ends[1]);
 }
 
-/* Whose turns come seldom does not wait for a window's worth of them. */
+/* With rare turns, waiting for a window's worth of packets would take too long. */
 static void a_train_that_has_waited_asks_for_an_acknowledgment(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();

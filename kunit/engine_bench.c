@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a packet and a message cost in the engines, without an IP stack: two QPs, and
- * a wire that hands over what was sent as it is. "tools/bench --only engine" runs it.
+ * The cost of a packet and a message in the engines, without an IP stack: two QPs, and a
+ * wire that delivers packets as they are. "tools/bench --only engine" runs it.
  */
 #include <linux/sort.h>
 
@@ -22,13 +22,13 @@ enum phase {
 };
 
 /**
- * struct load - what to move in each round
+ * struct load - the messages of each round
  * @name: in the report
  * @opcode: of the work requests
  * @mtu: path MTU
  * @length: bytes of a message
- * @messages: how many
- * @ipv6: rather than over IPv4
+ * @messages: number of messages
+ * @ipv6: over IPv6, else over IPv4
  */
 struct load {
 	const char *name;
@@ -51,14 +51,14 @@ static const struct load loads[] = {
 };
 
 /**
- * struct engine_bench - a load, and what was measured
- * @load: what to move
- * @wire: with it
- * @wr: the work requests of a round
- * @sge: theirs
- * @packets: that were sent
- * @trains: that they were sent in
- * @ns: of each phase in each round
+ * struct engine_bench - a load, and its results
+ * @load: the load
+ * @wire: wire of the load
+ * @wr: work requests of a round
+ * @sge: scatter/gather elements of @wr
+ * @packets: number of packets sent
+ * @trains: number of trains sent
+ * @ns: time of each phase in each round, nanoseconds
  */
 struct engine_bench {
 	const struct load *load;
@@ -125,7 +125,7 @@ static void send_round(struct wire_end *end)
 	}
 }
 
-/* What is on the wire now, or while it is for one QP; not the answers to it */
+/* Deliver the packets for one QP that are on the wire now, but not its answers. */
 static void deliver(struct wire_end *to)
 {
 	struct sk_buff_head *queue = &bench->wire->queue;
@@ -143,7 +143,7 @@ static void deliver(struct wire_end *to)
 		roce_section_leave();
 		local_bh_enable();
 	}
-	/* A responder that has yielded still owes answers. */
+	/* A responder that has yielded has answers left to send. */
 	local_bh_disable();
 	roce_engine_run(&to->qp->responder.engine);
 	local_bh_enable();

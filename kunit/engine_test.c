@@ -9,15 +9,15 @@
 #define PACKETS		300
 
 /**
- * struct bench - an engine that does nothing but notice
+ * struct bench - an engine that only counts
  * @engine: the engine
- * @running: owners at this moment
- * @overlaps: how often there was more than one
- * @received: packets
+ * @running: number of owners at this moment
+ * @overlaps: how often there was more than one owner
+ * @received: number of packets
  * @next: number of the next packet of each sender
- * @disorder: packets that did not come in the order of their sender
- * @advanced: times that it was asked to advance
- * @to_do: times that it will say that there is more to do
+ * @disorder: number of packets out of their sender's order
+ * @advanced: number of calls of advance
+ * @to_do: number of calls of advance that ask for another one
  * @in_receive: called for each packet received, or NULL
  */
 struct bench {
@@ -201,7 +201,7 @@ static void work_much(struct bench *bench)
 	roce_engine_charge(SZ_1M);
 }
 
-/* Each of them could do it all, but not all of them at once. */
+/* Each engine alone is within the budget, but not all of them together. */
 static void all_engines_of_a_cpu_have_one_budget(struct kunit *test)
 {
 	struct bench *benches[16];
@@ -224,7 +224,7 @@ static void all_engines_of_a_cpu_have_one_budget(struct kunit *test)
 	}
 }
 
-/* It asks for its next turn whenever it has one. */
+/* It asks for another run in every run. */
 static void a_scheduled_engine_can_be_destroyed(struct kunit *test)
 {
 	struct bench *bench = new_bench(test);
@@ -311,7 +311,7 @@ static void the_inbox_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bench->engine.inbox_bytes, 0);
 }
 
-/* Leaks would be found by kmemleak. */
+/* kmemleak would find leaks. */
 static void packets_in_the_inbox_are_freed_with_the_engine(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -372,7 +372,7 @@ static void an_engine_with_many_senders_has_one_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&bench->overlaps), 0);
 }
 
-/* The budget of the CPU is renewed when an engine has its turn in a lane. */
+/* A scheduled run renews the budget of the CPU. */
 static int make_bench(struct kunit *test)
 {
 	struct bench *bench = new_bench(test);

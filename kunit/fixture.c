@@ -13,8 +13,8 @@
 #include "fixture.h"
 
 /*
- * An entry of the core's GID table: the core finds the reference count in front
- * of the attribute. The test's own reference is never given up.
+ * An entry of the core's GID table: the core expects the reference count in front of
+ * the attribute. The test never drops its own reference.
  */
 struct gid_entry {
 	struct kref kref;
@@ -49,10 +49,10 @@ static void free_device(void *context)
 }
 
 /**
- * fixture_device() - a device on the loopback netdev
- * @test: to which it belongs
+ * fixture_device() - make a device on the loopback netdev
+ * @test: the test
  *
- * What its QPs send is dropped, unless the test sets its send function.
+ * Its packets are dropped, unless the test sets a send function.
  */
 struct roce_device *fixture_device(struct kunit *test)
 {
@@ -91,9 +91,9 @@ struct roce_device *fixture_device(struct kunit *test)
 }
 
 /**
- * fixture_counter() - what a counter of a device says
+ * fixture_counter() - read a counter of a device
  * @dev: the device
- * @counter: which one
+ * @counter: the counter
  */
 u64 fixture_counter(struct roce_device *dev, enum roce_counter counter)
 {
@@ -104,7 +104,7 @@ u64 fixture_counter(struct roce_device *dev, enum roce_counter counter)
 
 	for_each_possible_cpu(cpu)
 		sum += per_cpu_ptr(dev->counters, cpu)->value[counter];
-	/* For tools/test/unmoved; once is enough. */
+	/* For tools/test/unmoved, once per counter */
 	if (sum && test && !test_and_set_bit(counter, moved))
 		kunit_info(test, "moved: %s\n", roce_counter_name(counter));
 	return sum;
@@ -193,8 +193,8 @@ static void free_srq(void *context)
 }
 
 /**
- * fixture_srq() - a shared receive queue of a kernel consumer
- * @test: to which it belongs
+ * fixture_srq() - make a shared receive queue of a kernel consumer
+ * @test: the test
  * @pd: its protection domain
  * @attr: max_wr and max_sge
  */
@@ -220,8 +220,8 @@ static void free_qp(void *context)
 }
 
 /**
- * fixture_bare_qp() - a QP that can do nothing but count, as its device does
- * @test: to which it belongs
+ * fixture_bare_qp() - make a QP that can only count, with its device
+ * @test: the test
  * @dev: the device
  */
 struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev)
@@ -235,7 +235,7 @@ struct roce_qp *fixture_bare_qp(struct kunit *test, struct roce_device *dev)
 }
 
 /**
- * fixture_flush_engine() - wait until an engine that was scheduled has run
+ * fixture_flush_engine() - wait until a scheduled engine has run
  * @engine: of a QP
  */
 void fixture_flush_engine(struct roce_engine *engine)
@@ -250,7 +250,7 @@ static void schedule_engine(void *engine)
 	roce_engine_schedule(engine);
 }
 
-/* So that what a test begins does not wait for softirq because of an earlier test. */
+/* So that an earlier test does not delay the engines of this one. */
 static void renew_budgets(struct roce_engine *engine)
 {
 	int cpu;
@@ -262,10 +262,10 @@ static void renew_budgets(struct roce_engine *engine)
 }
 
 /**
- * fixture_qp() - a QP of a kernel consumer, in the RESET state
- * @test: to which it belongs
+ * fixture_qp() - make a QP of a kernel consumer, in the RESET state
+ * @test: the test
  * @pd: its protection domain
- * @attr: what is wanted
+ * @attr: wanted attributes
  */
 struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 			   const struct fixture_qp_attr *attr)
@@ -300,7 +300,7 @@ struct roce_qp *fixture_qp(struct kunit *test, struct roce_pd *pd,
 /**
  * fixture_make_user() - let the test be the program that owns a QP
  * @test: the test
- * @qp: just made
+ * @qp: new
  *
  * Its send queue becomes a ring, which the test fills as a program would.
  */
@@ -313,7 +313,7 @@ void fixture_make_user(struct kunit *test, struct roce_qp *qp)
 			roce_ring_init(&qp->requester.ring, qp->cap.max_send_wr,
 				       sizeof(struct rxe_send_wqe) + room,
 				       false, NULL, NULL));
-	/* The driver only looks whether there is one. */
+	/* The driver only checks that it is not NULL. */
 	qp->ibqp.uobject = kunit_kzalloc(test, 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp->ibqp.uobject);
 }
@@ -331,8 +331,8 @@ static void parse_address(struct kunit *test, const char *text,
 }
 
 /**
- * fixture_gid() - an address of a device
- * @test: to which it belongs
+ * fixture_gid() - make a GID of a device
+ * @test: the test
  * @dev: the device
  * @address: IPv4 or IPv6
  */
@@ -352,12 +352,12 @@ struct ib_gid_attr *fixture_gid(struct kunit *test, struct roce_device *dev,
 }
 
 /**
- * fixture_datagram() - a received datagram, as UDP hands it to a tunnel
+ * fixture_datagram() - make a received datagram, as UDP gives it to a tunnel
  * @test: the test
  * @ip: bytes from the IP header on
- * @length: how many
+ * @length: number of bytes
  *
- * Return: the sk_buff, which the caller has to free or to give away.
+ * Return: the sk_buff, which the caller must free or pass on.
  */
 struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length)
 {
@@ -374,11 +374,11 @@ struct sk_buff *fixture_datagram(struct kunit *test, const void *ip, u32 length)
 }
 
 /**
- * fixture_packet() - a datagram of one packet
+ * fixture_packet() - make a datagram of one packet
  * @test: fails if there is no memory
- * @av: the way
+ * @av: path
  * @source_port: of UDP
- * @packet: to be sent
+ * @packet: description of the packet
  * @payload: its payload
  */
 struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
@@ -404,11 +404,11 @@ static u32 segment_size(const struct sk_buff *skb, u32 payload)
 }
 
 /**
- * fixture_nth_packet() - one packet of a datagram, as it would be on the wire
- * @train: what roce_train_finish() made
- * @n: which one
+ * fixture_nth_packet() - get one packet of a train, as on the wire
+ * @train: returned by roce_train_finish()
+ * @n: its number
  *
- * Return: a datagram of its own, or NULL if there are not as many.
+ * Return: a new datagram, or NULL if the train has fewer packets.
  */
 struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n)
 {
@@ -442,7 +442,7 @@ struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n)
 	return skb;
 }
 
-/* One byte that the ICRC takes for ones where it is masked. */
+/* One byte as the ICRC sees it: ones where it is masked */
 static u8 icrc_byte(const u8 *packet, u32 at)
 {
 	bool ipv6 = packet[0] >> 4 == 6;
@@ -460,7 +460,7 @@ static u8 icrc_byte(const u8 *packet, u32 at)
 }
 
 /**
- * fixture_icrc() - the ICRC of a packet, byte by byte and by no code of the driver's
+ * fixture_icrc() - compute the ICRC of a packet without code of the driver
  * @ip: the packet, from its IP header on
  * @length: bytes, with those of the ICRC
  */
@@ -479,7 +479,7 @@ __le32 fixture_icrc(const u8 *ip, u32 length)
 }
 
 /**
- * fixture_seal() - put the right ICRC behind a packet that was tampered with
+ * fixture_seal() - write the right ICRC after a packet was tampered with
  * @ip: the packet, from its IP header on
  * @length: bytes, with those of the ICRC
  */
@@ -491,10 +491,10 @@ void fixture_seal(u8 *ip, u32 length)
 }
 
 /**
- * fixture_fill() - bytes of which no two places look the same
- * @buffer: to be filled
+ * fixture_fill() - fill a buffer with bytes that differ everywhere
+ * @buffer: the buffer
  * @size: bytes
- * @seed: other bytes for another seed
+ * @seed: another seed gives other bytes
  */
 void fixture_fill(u8 *buffer, size_t size, u32 seed)
 {
@@ -510,8 +510,8 @@ static void free_buffer(void *buffer)
 }
 
 /**
- * fixture_buffer() - zeroed memory that starts and ends at a page
- * @test: to which it belongs
+ * fixture_buffer() - allocate zeroed memory that starts and ends at a page
+ * @test: the test
  * @size: bytes
  */
 void *fixture_buffer(struct kunit *test, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * FLUSH and ATOMIC WRITE (IBA volume 1, annex A19): what goes over the wire,
- * who may have them, and that a duplicate writes nothing. A FLUSH is posted as
- * a program does, since kernel consumers have no work request for it.
+ * FLUSH and ATOMIC WRITE (IBA volume 1, annex A19): their packets, who may use them, and
+ * that a duplicate writes nothing. A FLUSH is posted as by a program, since kernel
+ * consumers have no work request for it.
  */
 #include "wire_fake.h"
 
@@ -105,7 +105,7 @@ static void a_malformed_atomic_write_is_refused(struct kunit *test)
 	expect_refusal(test, &no_mr_access, &right, IB_WC_REM_ACCESS_ERR);
 }
 
-/* The requester of a peer may have other ideas of how long one is. */
+/* Another implementation may send other lengths. */
 static void the_responder_checks_the_length(struct kunit *test)
 {
 	static const u32 lengths[][2] = { { 8, 4 }, { 4, 8 }, { 12, 12 }, { 0, 0 } };

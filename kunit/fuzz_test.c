@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nonsense with a right ICRC, sent in the name of the peer to a connection that
- * is at work. The connection may end; a QP of datagrams may not. But no byte changes
- * that was not offered, each work request completes once, and others do not notice.
- * The seeds are fixed, so a failure comes again.
+ * Random packets with a right ICRC, sent in the name of the peer to a connection that is
+ * at work. The connection may fail; a QP of datagrams may not. No memory changes that was
+ * not offered, each work request completes once, and other QPs are not affected. The
+ * seeds are fixed, so that a failure is reproducible.
  */
 #include <linux/prandom.h>
 
@@ -46,7 +46,7 @@ static u32 below(struct rnd_state *random, u32 limit)
 	return prandom_u32_state(random) % limit;
 }
 
-/* Near what is expected, for what is far away is dropped early. */
+/* Near the expected PSN: other packets are dropped early. */
 static u32 random_psn(struct rnd_state *random, const struct wire_end *to)
 {
 	const struct wire_end *end = below(random, 2) ? to : to->peer;
@@ -56,7 +56,7 @@ static u32 random_psn(struct rnd_state *random, const struct wire_end *to)
 				   prandom_u32_state(random)) & ROCE_BTH_LOW_24;
 }
 
-/* The key names all memory: who has it gets an address that may be written. */
+/* The key covers all memory, so only writable addresses go with it. */
 static void random_range(struct rnd_state *random, const struct wire_end *to,
 			 struct roce_packet *packet)
 {
@@ -100,7 +100,7 @@ static void random_packet(struct rnd_state *random, const struct wire_end *to,
 	random_range(random, to, packet);
 }
 
-/* Some bits of the BTH, or an end that is missing. */
+/* Change bits of the BTH, or cut the end off. */
 static void tamper(struct rnd_state *random, struct sk_buff *skb)
 {
 	u32 ip_length = skb_tail_pointer(skb) - skb_network_header(skb);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a NIC received goes through the kernel's GRO, and is looked at where it
- * would be given to IP.
+ * Packets that a NIC received go through the kernel's GRO, and are checked where IP would
+ * get them.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -17,13 +17,13 @@
 #define PSN		0x1fffd		/* the identification wraps around soon */
 
 /**
- * struct nic - a NIC, and what every test here works with
+ * struct nic - a NIC, and the state of a test
  * @netdev: its netdev
- * @napi: receives all that came
- * @wire: came, and not received yet
- * @stack: received
+ * @napi: receives all packets on @wire
+ * @wire: packets that have arrived, and were not received yet
+ * @stack: received packets
  * @qp: counts
- * @av: the way that packets came
+ * @av: path of the packets
  * @source_port: of the next packet
  * @fixed: all packets have one IPv4 identification, as RNICs send them
  * @vlan: packets have a VLAN tag
@@ -46,7 +46,7 @@ struct nic {
 	u8 copy[MAX_PAYLOAD];
 };
 
-/* The way of drivers whose NIC writes into pages: GRO takes the headers out. */
+/* Like drivers whose NIC writes into pages: GRO copies the headers out. */
 static void receive_pages(struct napi_struct *napi, struct sk_buff *frame)
 {
 	u32 length = frame->len + ETH_HLEN;
@@ -86,7 +86,7 @@ static rx_handler_result_t take(struct sk_buff **skb)
 	return RX_HANDLER_CONSUMED;
 }
 
-/* Of this host */
+/* Use addresses of this host. */
 static void use_ip(struct nic *nic, bool ipv6)
 {
 	nic->av.ipv6 = ipv6;
@@ -117,7 +117,7 @@ static void set_identification(struct kunit *test, struct sk_buff *skb, u16 id)
 	ip_send_check(ip_hdr(skb));
 }
 
-/* An IP datagram as it is on the wire */
+/* Make an IP datagram, as on the wire. */
 static struct sk_buff *datagram(struct kunit *test, u32 n, u32 payload)
 {
 	struct nic *nic = test->priv;
@@ -142,7 +142,7 @@ static void add_ethernet(struct kunit *test, struct sk_buff *skb)
 	header->h_proto = skb->protocol;
 }
 
-/* With a VLAN tag that the NIC leaves where it is, if the test wants that */
+/* Let a packet arrive, with a VLAN tag in its data if the test wants that. */
 static void arrives(struct kunit *test, struct sk_buff *skb)
 {
 	struct nic *nic = test->priv;
@@ -182,7 +182,7 @@ static u32 packets_in(const struct sk_buff *skb)
 	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 }
 
-/* Expect trains of so many packets, in this order. */
+/* Expect trains of these numbers of packets, in this order. */
 static void expect_trains(struct kunit *test, const u32 *packets, u32 trains)
 {
 	struct nic *nic = test->priv;
@@ -226,7 +226,7 @@ static void read_back(struct kunit *test, struct sk_buff *skb,
 
 static const u32 some[] = { 1024, 1024, 1024, 1024, 1024, 7 };
 
-/* They come as one train. */
+/* Receive some packets, which form one train. */
 static struct sk_buff *some_received(struct kunit *test)
 {
 	struct nic *nic = test->priv;
@@ -255,7 +255,7 @@ static void packets_that_a_nic_received_together_are_one_train(struct kunit *tes
 	}
 }
 
-/* From the Ethernet header on */
+/* Compare from the Ethernet header on. */
 static void compare(struct kunit *test, struct sk_buff *seen, struct sk_buff *sent)
 {
 	KUNIT_ASSERT_EQ(test, 0, skb_linearize(seen));
@@ -264,7 +264,7 @@ static void compare(struct kunit *test, struct sk_buff *seen, struct sk_buff *se
 	KUNIT_EXPECT_EQ(test, 0, memcmp(seen->data, sent->data, sent->len));
 }
 
-/* What the stack does for whoever cannot take a train */
+/* Cut a train, like the stack does for users that cannot take one. */
 static void take_apart(struct kunit *test, struct sk_buff *train)
 {
 	struct sk_buff *segments, *segment, *next, *sent;
@@ -296,7 +296,7 @@ static void a_train_is_cut_into_the_received_packets(struct kunit *test)
 		nic->vlan = i & 2;
 		nic->fixed = i & 4;
 		train = some_received(test);
-		/* The tag is none of its bytes any more. */
+		/* The tag was moved out of the data. */
 		KUNIT_EXPECT_EQ(test, !!skb_vlan_tag_present(train), nic->vlan);
 		take_apart(test, train);
 	}
@@ -407,7 +407,7 @@ static void packets_with_and_without_checksum_keep_their_order(struct kunit *tes
 	struct sk_buff *skb;
 	u32 n;
 
-	/* Only the last two make a train, which is complete before the first is. */
+	/* Only the last two form a train, which is complete before the first packet. */
 	for (n = 0; n < 3; n++) {
 		skb = datagram(test, n, payloads[n]);
 		if (n > 0)
@@ -453,13 +453,13 @@ static void packets_for_another_host_are_not_merged(struct kunit *test)
 	nic->av.destination.s6_addr[0] = 0xfd;
 	arrive(test, some, 2);
 	receive(test);
-	/* Two by two, but for those of others */
+	/* In pairs, except for packets of other flows */
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&nic->stack), 6);
 }
 
 /*
- * UDP drops it. In Linux 7.3 it does not come to our GRO function and overtakes what
- * that has held; only the others have an order.
+ * UDP drops it. In Linux 7.3 it does not get to our GRO function, and overtakes held
+ * packets; only the order of the others is checked.
  */
 static void a_packet_with_a_wrong_udp_length_is_not_merged(struct kunit *test)
 {

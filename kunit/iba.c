@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The opcodes as the IBA specification has them (volume 1, release 1.4, table
- * 38 and section 9.3 for the sizes of the headers; annex A19 for FLUSH and
- * ATOMIC WRITE), written down row by row and
- * not derived from anything of the driver's.
+ * The opcodes of the IBA specification (volume 1, release 1.4, table 38 and section 9.3
+ * for the sizes of the headers; annex A19 for FLUSH and ATOMIC WRITE), written down row
+ * by row and not derived from the driver.
  */
 #include <linux/kernel.h>
 
@@ -80,7 +79,7 @@ static const struct iba_opcode table[] = {
 };
 
 /**
- * iba_opcode() - look an opcode up in the specification
+ * iba_opcode() - look up an opcode in the specification
  * @opcode: first byte of a BTH
  *
  * Return: its row, NULL if there is none.

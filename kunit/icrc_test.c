@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ICRC of packets that another implementation made: every one of the
- * captures goes through the driver's parser, which takes none with a wrong ICRC.
+ * The ICRC of another implementation: every packet of the captures goes through the
+ * driver's parser, which accepts none with a wrong ICRC.
  */
 #include <linux/if_ether.h>
 #include <linux/unaligned.h>
@@ -15,7 +15,7 @@
 
 /**
  * struct record - a captured packet
- * @ip: its IP header, NULL behind the end of the capture
+ * @ip: its IP header, NULL after the end of the capture
  * @length: bytes from there on
  */
 struct record {
@@ -41,7 +41,7 @@ static const u8 *bth_of(const struct record *record)
 	return record->ip + (record->ip[0] >> 4 == 6 ? 40 : 20) + 8;
 }
 
-/* Whether the driver takes the packet; *packet is valid then. */
+/* Whether the driver accepts the packet; *packet is valid then. */
 static bool is_taken(struct kunit *test, const u8 *ip, u32 length,
 		     struct roce_packet *packet)
 {
@@ -140,8 +140,8 @@ static void every_captured_packet_is_valid_and_parsed(struct kunit *test)
 enum field { COVERED, MASKED, NOT_LOOKED_AT };
 
 /*
- * What a byte in front of the BTH is to the ICRC. The version of IP and the
- * lengths are checked by IP and UDP before a packet comes to us.
+ * The meaning of a byte in front of the BTH for the ICRC. IP and UDP check the version of
+ * IP and the lengths before the driver gets a packet.
  */
 static enum field field_in_front(u8 version, u32 at)
 {

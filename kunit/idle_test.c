@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * QPs of programs in the error state: their receive queues are polled for a while,
- * and then looked at when the program enters the kernel.
+ * QPs of programs in the error state: their receive queues are polled for a while, and
+ * later checked when the program enters the kernel.
  */
 #include "fixture.h"
 
@@ -24,7 +24,7 @@ static void set_state(struct kunit *test, struct roce_qp *qp,
 	fixture_flush_engine(&qp->responder.engine);
 }
 
-/* A program's, just gone to the error state */
+/* Make a QP of a program, which has just gone to the error state. */
 static struct roce_qp *new_qp(struct kunit *test, struct roce_cq *cq)
 {
 	struct fixture_qp_attr wanted = {
@@ -102,7 +102,7 @@ static void polling_an_empty_receive_queue_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cq->idle_count, 1);
 }
 
-/* Anybody can send packets to a QP in the error state. */
+/* Anyone can send packets to a QP in the error state. */
 static void packets_do_not_end_the_polling(struct kunit *test)
 {
 	struct roce_qp *qp = new_qp(test, new_cq(test));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast: who gets a copy of a packet, and who does not. The fixture's
- * netdev, lo, has an IPv4 and an IPv6 side to join groups with.
+ * Multicast: the QPs that get a copy of a packet, and those that do not. The fixture's
+ * netdev, lo, can join groups of IPv4 and IPv6.
  */
 #include <linux/etherdevice.h>
 #include <linux/inet.h>
@@ -29,13 +29,13 @@ static const struct family {
 
 /**
  * struct club - a device and UD QPs that may become members of groups
- * @test: to which it belongs
+ * @test: the test
  * @family: of its addresses
  * @dev: its device
  * @pd: its protection domain
  * @mr: all of the kernel's memory
- * @buffer: where all of them receive
- * @cq: of their receives
+ * @buffer: memory of all receives
+ * @cq: of the receives
  */
 struct club {
 	struct kunit *test;
@@ -73,7 +73,7 @@ static void modify(struct club *club, struct roce_qp *qp,
 						      IB_QP_STATE | mask, NULL));
 }
 
-/* Ready to receive two datagrams */
+/* Make a QP that is ready to receive two datagrams. */
 static struct roce_qp *make_member(struct club *club)
 {
 	struct fixture_qp_attr attr = {
@@ -146,7 +146,7 @@ static int build(const struct roce_av *av, const u8 *payload,
 	return roce_train_of_one(train, av, 0xc000, &packet, payload);
 }
 
-/* A train of @count datagrams, all of them the same; consumes that */
+/* Make a train of @count copies of a datagram, which is consumed. */
 static struct sk_buff *repeat(struct club *club, struct sk_buff *one, u32 count)
 {
 	u32 size = one->len - sizeof(struct udphdr);
@@ -168,8 +168,8 @@ static struct sk_buff *repeat(struct club *club, struct sk_buff *one, u32 count)
 }
 
 /*
- * @count datagrams arrive at @destination, through @netdev, the second last one with a
- * damaged byte or not.
+ * Let @count datagrams arrive at @destination, through @netdev. @damage is XORed with a
+ * byte of the second last one.
  */
 static void arrive_damaged(struct club *club, const char *destination,
 			   struct net_device *netdev, u32 count, u8 damage)
@@ -208,7 +208,7 @@ static void arrive(struct club *club, const char *destination,
 	arrive_damaged(club, destination, netdev, 1, 0);
 }
 
-/* How many datagrams came, and how many of them for @qp? */
+/* Count the received datagrams, and those for @qp. */
 static int received(struct club *club, const struct roce_qp *qp, int *for_qp)
 {
 	struct ib_wc wc;
@@ -241,7 +241,7 @@ static void each_member_gets_a_copy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, detach(club, two, family->group), 0);
 }
 
-/* For as many members as there are, its ICRC is computed once. */
+/* For all members together, the ICRC is computed once. */
 static void a_damaged_packet_is_counted_once(struct kunit *test)
 {
 	struct club *club = make_club(test);

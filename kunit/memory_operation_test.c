@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Fast registration, local invalidate and SEND with invalidate between two QPs:
- * when they take effect, when they complete, and what a peer sees of it.
+ * Fast registration, local invalidate and SEND with invalidate between two QPs: when they
+ * take effect, when they complete, and the effect on a peer.
  */
 #include "wire_fake.h"
 
@@ -12,7 +12,7 @@ static void free_region(void *ibmr)
 	roce_dereg_mr(ibmr, NULL);
 }
 
-/* A fast region over the memory at WIRE_TARGET, mapped but not registered yet */
+/* Make a fast region for the memory at WIRE_TARGET, mapped but not registered yet. */
 static struct roce_mr *new_region(struct kunit *test, struct wire_end *end)
 {
 	struct ib_mr *ibmr = roce_alloc_mr(&end->pd->ibpd, IB_MR_TYPE_MEM_REG, 4);
@@ -68,7 +68,7 @@ static void post_invalidate(struct kunit *test, struct wire_end *end, u64 wr_id,
 	post(test, end, &wr);
 }
 
-/* Into the peer's fast region */
+/* Write into the peer's fast region. */
 static void post_write(struct kunit *test, struct wire_end *end, u64 wr_id,
 		       struct roce_mr *mr)
 {
@@ -163,7 +163,7 @@ static void post_send_from(struct kunit *test, struct wire_end *end, u64 wr_id,
 	post(test, end, &wr);
 }
 
-/* REG_MR takes effect before what follows it: the SEND is from the region. */
+/* REG_MR takes effect before the next request: the SEND is from the region. */
 static void a_registration_is_valid_for_later_requests(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
@@ -182,7 +182,7 @@ static void a_registration_is_valid_for_later_requests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(a->memory + WIRE_TARGET, b->memory, SIZE), 0);
 }
 
-/* Executed in between, completed in order, and not a second time after a loss */
+/* Executed in between, completed in order, and not executed again after a loss */
 static void local_operations_run_in_order(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
@@ -208,7 +208,7 @@ static void local_operations_run_in_order(struct kunit *test)
 	}
 }
 
-/* The lost SEND is sent again, so its memory must not be closed before. */
+/* The lost SEND is sent again, so its memory must stay accessible until then. */
 static void a_fenced_invalidate_waits_for_all_before_it(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
@@ -288,7 +288,7 @@ static void a_long_send_invalidates_at_its_end_and_once(struct kunit *test)
 	post_registration(test, b, 1, mr);
 	wire_expect(wire, b->send_cq, 1, IB_WC_SUCCESS);
 	wire_receive(b, 7, 0, SIZE);
-	/* The acknowledgment is lost, and the end of the message comes again. */
+	/* The acknowledgment is lost, and the end of the message is sent again. */
 	wire_fault(b, 0, WIRE_DROP);
 	post(test, a, &wr);
 	wire_expect(wire, b->recv_cq, 7, IB_WC_SUCCESS);
@@ -306,7 +306,7 @@ static void a_key_that_cannot_be_invalidated_is_an_access_error(struct kunit *te
 	struct wire *wire = new_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
-	/* The region of all memory is for ever. */
+	/* The region of all memory cannot be invalidated. */
 	wire_receive(b, 7, 0, 0);
 	post_invalidate(test, a, 1, IB_WR_SEND_WITH_INV, b->mr->ibmr.rkey, 0);
 	wire_expect(wire, a->send_cq, 1, IB_WC_REM_ACCESS_ERR);

@@ -340,7 +340,7 @@ static void a_dma_region_is_all_of_the_kernels_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory, bench->bytes, LENGTH), 0);
 }
 
-/* A program's region is made of pages by hand, there is no program to pin. */
+/* The pages of the user region are listed by hand, since there is no program to pin. */
 static int make_bench(struct kunit *test)
 {
 	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
@@ -391,7 +391,7 @@ static struct roce_mr *new_fast_region(struct kunit *test)
 	return to_roce_mr(ibmr);
 }
 
-/* The last page first, so that their order can be told from the memory's. */
+/* The last page is first, so that the order differs from that in memory. */
 static int map(struct kunit *test, struct roce_mr *mr)
 {
 	struct bench *bench = test->priv;
@@ -592,7 +592,7 @@ static void pages_are_mapped_up_to_the_capacity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->ibmr.length, FAST_PAGES * PAGE_SIZE);
 }
 
-/* What a peer cannot use it has no say in. */
+/* A peer has no influence on keys that it cannot use. */
 static void a_peer_invalidates_only_regions_with_remote_access(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -641,7 +641,7 @@ static void other_types_of_regions_are_refused(struct kunit *test)
 
 /* --- lists with gaps --- */
 
-/* Where they are in the memory of the bench; the last two touch each other. */
+/* Places in the memory of the bench; the last two are adjacent. */
 static const struct { u32 at, length; } parts[] = {
 	{ 5000, 1 }, { 17, 100 }, { 300, 3000 }, { 9000, 7 }, { 9007, 500 },
 };

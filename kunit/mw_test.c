@@ -11,11 +11,11 @@
 /**
  * struct bench - a region that windows can be bound to
  * @dev: the device
- * @pd: of all that follows
- * @qp: binds
- * @other_qp: another one
+ * @pd: protection domain of all objects below
+ * @qp: binds windows
+ * @other_qp: another QP
  * @mr: the region, SIZE bytes of the kernel's memory
- * @memory: those bytes
+ * @memory: the bytes of @mr
  */
 struct bench {
 	struct roce_device *dev;
@@ -140,7 +140,7 @@ static void a_window_grants_its_own_rights(struct kunit *test)
 					 IB_ACCESS_REMOTE_ATOMIC));
 }
 
-/* The region itself is closed to peers: what is written came by the window. */
+/* The region itself has no remote access: all writes come through the window. */
 static void bytes_go_where_the_window_is(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -233,7 +233,7 @@ static void binding_makes_the_old_key_stale(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, allowed(bench, mw, window_start(bench), 1, READING));
 	KUNIT_EXPECT_FALSE(test, key_allows(bench->pd, bench->qp, old,
 					    window_start(bench), 1, READING));
-	/* And it does not name the window in a work request any more. */
+	/* Nor does the old key name the window in a work request. */
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, bench->mr->windows, 1);
 }
@@ -338,7 +338,7 @@ static void a_region_must_have_the_rights_for_its_windows(struct kunit *test)
 	bench->mr->access = IB_ACCESS_MW_BIND | IB_ACCESS_LOCAL_WRITE | IB_ZERO_BASED;
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), -EINVAL);
 
-	/* To read takes no more than to be open for windows. */
+	/* A window for reading needs no other rights of the region. */
 	bench->mr->access = IB_ACCESS_MW_BIND;
 	binding.access = READING;
 	KUNIT_EXPECT_EQ(test, bind(&binding, bench->qp), 0);

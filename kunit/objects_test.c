@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A device has so many objects of each kind and not one more, whoever asks; one
- * that is refused counts for nothing, and one that goes leaves its place.
+ * A device has a maximum number of objects of each kind. A refused object is not counted,
+ * and a destroyed one makes room for another.
  */
 #include "fixture.h"
 
 /**
- * struct shop - where objects can be had
- * @test: to which it belongs
+ * struct shop - the environment of new objects
+ * @test: the test
  * @dev: the device
  * @pd: of all objects that need one
  * @cq: of all queues that need one
- * @object: what was made last; it can be any kind
+ * @object: the latest object, of any kind
  */
 struct shop {
 	struct kunit *test;
@@ -33,7 +33,7 @@ static struct shop *open_shop(struct kunit *test)
 	return shop;
 }
 
-/* What the core allocates before it calls the driver */
+/* Allocate an object like the core does before it calls the driver. */
 static void *new_object(struct shop *shop, size_t size)
 {
 	shop->object = kunit_kzalloc(shop->test, size, GFP_KERNEL);

@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 
-/* Attributes, and offsets in them, as IBA volume 1 has them (16.1) */
+/* Attributes, and offsets in them (IBA volume 1, 16.1) */
 #define CLASS_PORT_INFO		0x0001
 #define PORT_COUNTERS		0x0012
 #define PORT_COUNTERS_EXTENDED	0x001d
@@ -37,7 +37,7 @@ static int process(struct kunit *test)
 				&bench->out, &size, &pkey_index);
 }
 
-/* Returns the status of the answer. */
+/* Returns the status of the response. */
 static u16 ask(struct kunit *test, u8 method, u16 attribute)
 {
 	struct bench *bench = test->priv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the wire does wrong is put right: by go-back-N, by timeouts, by asking
- * for READ responses again, by waiting for a receiver that is not ready. Every
- * byte arrives, every request is executed once, and every one completes once.
+ * Faults of the wire are repaired: by go-back-N, by timeouts, by asking for READ responses
+ * again, by waiting for a receiver that is not ready. Every byte arrives, and every
+ * request is executed once and completes once.
  */
 #include "wire_fake.h"
 
@@ -49,7 +49,7 @@ static struct wire *new_wire(struct kunit *test, u8 timeout)
 	return wire_new(test, &setup);
 }
 
-/* One packet of the message suffers; there is no timer to help. */
+/* One packet of the message is harmed; there are no timeouts. */
 static void harm_each(struct kunit *test, enum wire_action action, u32 packets)
 {
 	const struct way *way = test->param_value;
@@ -96,7 +96,7 @@ static void a_damaged_packet_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rx_icrc_encapsulated), 1);
 }
 
-/* Nothing behind it tells of its loss. */
+/* No later packet reveals the loss. */
 static void a_lost_last_packet_is_noticed_by_timeout(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -123,7 +123,7 @@ static void a_lost_acknowledgment_is_asked_for_again(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], duplicate_request), PACKETS);
 }
 
-/* What the application has done with the memory since stays as it is. */
+/* Later changes of the memory by the application are kept. */
 static void a_repeated_write_writes_nothing(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -173,7 +173,7 @@ static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *window, whole);
 }
 
-/* A window arrives in a round trip of so many milliseconds. */
+/* Simulate a round trip of @ms milliseconds in which a window arrives. */
 static void measure(struct wire *wire, u32 ms)
 {
 	struct roce_qp *qp = wire->ends[0].qp;
@@ -204,7 +204,7 @@ static void a_far_peer_is_kept_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *window * qp->mtu, SZ_8M);
 }
 
-/* The round trip is longer than the way: more would only wait in queues. */
+/* The round trip is longer than the shortest one: more packets would wait in queues. */
 static void full_queues_do_not_widen_the_window(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -278,7 +278,7 @@ static void sending_resumes_at_the_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nak->psn, 0);
 	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + PACKETS - 2);
 	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), PACKETS - 2);
-	/* Behind the NAK in the log: packets 2, 3, 4 once more */
+	/* After the NAK in the log: packets 2, 3, 4 again */
 	for (i = 0; i < PACKETS - 2; i++)
 		KUNIT_EXPECT_EQ(test, nak[i + 1].psn, i);
 }
@@ -383,7 +383,7 @@ static void a_lost_read_request_is_noticed_by_timeout(struct kunit *test)
 	finish(wire, IB_WR_RDMA_READ, 1);
 }
 
-/* An acknowledgment of the WRITE says that the responses before it are lost. */
+/* An acknowledgment of the WRITE reveals that the responses before it are lost. */
 static void an_acknowledgment_behind_a_read_implies_a_nak(struct kunit *test)
 {
 	struct wire_op write = {
@@ -403,7 +403,7 @@ static void an_acknowledgment_behind_a_read_implies_a_nak(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], implied_nak_seq_err), 1);
 }
 
-/* A responder has to know what it is asked for again. */
+/* A responder must recognize repeated requests. */
 static void a_long_read_is_resumed_in_the_pieces_it_had(struct kunit *test)
 {
 	struct wire_op op = {
@@ -432,8 +432,8 @@ static void a_long_read_is_resumed_in_the_pieces_it_had(struct kunit *test)
 }
 
 /*
- * The requester has gone back, and will ask for the READ again. An
- * acknowledgment of what is behind it would only make it go back once more.
+ * The requester has gone back, and will ask for the READ again. An acknowledgment of a
+ * later packet would only make it go back once more.
  */
 static void a_duplicate_is_acknowledged_up_to_the_next_read(struct kunit *test)
 {
@@ -514,7 +514,7 @@ static void an_unready_receiver_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[1], out_of_buffer), 2);
 }
 
-/* Of one packet */
+/* A message of one packet */
 static void post_short(struct wire *wire, u64 wr_id)
 {
 	struct wire_op op = {
@@ -535,7 +535,7 @@ static void an_rnr_nak_is_obeyed_for_its_delay(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), start), 30720);
 }
 
-/* The timer is that of every wait, and may just be about to fire when one begins. */
+/* All waits share a timer, which may be about to fire when a wait begins. */
 static void the_end_of_another_wait_does_not_end_an_rnr_delay(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 28);	/* 163.84 ms */
@@ -575,7 +575,7 @@ static void rnr_retry_7_means_no_limit(struct kunit *test)
 	finish(wire, IB_WR_SEND, 1);
 }
 
-/* To wait as asked is not to wait in vain. */
+/* Waiting as requested is no failed attempt. */
 static void an_rnr_delay_is_no_timeout(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
@@ -592,7 +592,7 @@ static void an_rnr_delay_is_no_timeout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
 }
 
-/* There is no timeout, so only a NAK can bring back what is lost. */
+/* There is no timeout, so only a NAK can repair the loss. */
 static void the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 29);	/* 245.76 ms */
@@ -631,7 +631,7 @@ static void a_packet_that_was_alone_may_be_lost_after_an_rnr_delay(struct kunit 
 	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
 }
 
-/* A responder may answer each packet behind the one that it has no receive for. */
+/* A responder may answer each packet after the one without a receive. */
 static void a_sequence_nak_does_not_shorten_an_rnr_delay(struct kunit *test)
 {
 	struct wire *wire = new_unready_wire(test, 7, 28);	/* 163.84 ms */
@@ -653,13 +653,13 @@ static void a_sequence_nak_does_not_shorten_an_rnr_delay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 0);
 }
 
-/* --- When it cannot be put right --- */
+/* --- Faults that cannot be repaired --- */
 
 /**
- * struct malformation - what makes a request malformed
+ * struct malformation - a fault that makes a request malformed
  * @name: of the case
- * @opcode: that the BTH has instead, 0 for the right one
- * @pad: that the BTH has instead
+ * @opcode: replaces that of the BTH, 0 to keep it
+ * @pad: replaces that of the BTH
  * @cut: bytes that are missing at the end
  * @counter: counts it
  */
@@ -685,7 +685,7 @@ static const struct malformation malformations[] = {
 
 KUNIT_ARRAY_PARAM_DESC(malformation, malformations, name);
 
-/* With an ICRC that is right, unless @icrc is to be wrong, too */
+/* The ICRC is right, unless @icrc. */
 static void malform(struct sk_buff *skb, const struct malformation *how, bool icrc)
 {
 	u8 *bth = skb_transport_header(skb) + sizeof(struct udphdr);
@@ -721,7 +721,7 @@ static void a_malformed_request_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_counter(b->dev, how->counter), 1);
 }
 
-/* One bit is enough to make an opcode a reserved one. */
+/* A single wrong bit can make an opcode reserved. */
 static void a_request_that_was_damaged_is_not_refused(struct kunit *test)
 {
 	const struct malformation *how = test->param_value;
@@ -811,7 +811,7 @@ static void a_netdev_that_gets_full_amid_a_train_is_waited_for(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, PACKETS);
 }
 
-/* The acknowledgment comes while what it is for waits to be sent again. */
+/* The acknowledgment arrives while its packets wait to be sent again. */
 static void an_acknowledgment_of_stalled_packets_ends_the_stall(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
@@ -849,8 +849,8 @@ static void an_acknowledgment_of_stalled_packets_ends_the_stall(struct kunit *te
 }
 
 /*
- * A packet comes late, but before the NAK for it has left: the NAK is for those
- * that came too early then. There is no timer to help.
+ * A late packet arrives before the NAK for it is sent: the NAK is then for the packets
+ * that came too early. There are no timeouts.
  */
 static void a_delayed_nak_is_for_the_packet_missing_when_it_is_sent(struct kunit *test)
 {
@@ -872,7 +872,7 @@ static void a_delayed_nak_is_for_the_packet_missing_when_it_is_sent(struct kunit
 	KUNIT_EXPECT_EQ(test, answer->psn, roce_psn_add(a->qp->attr.sq_psn, 1));
 }
 
-/* One acknowledgment speaks for those that the engine would have sent before it. */
+/* One acknowledgment covers those that the engine would have sent before it. */
 static void waiting_acknowledgments_are_merged(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -893,7 +893,7 @@ static void waiting_acknowledgments_are_merged(struct kunit *test)
 
 /* --- Trains of READs --- */
 
-/* Posts all of them before the requester sends the first one. */
+/* Post all READs before the requester sends the first one. */
 static void post_reads(struct wire *wire, u32 reads, u32 length)
 {
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
@@ -912,7 +912,7 @@ static void post_reads(struct wire *wire, u32 reads, u32 length)
 	roce_engine_release(&a->qp->requester.engine);
 }
 
-/* Nothing arrives meanwhile. */
+/* Wait without delivering packets. */
 static void wait_until_sent(struct wire *wire, u32 packets)
 {
 	struct wire_end *a = &wire->ends[0];
@@ -925,7 +925,7 @@ static void wait_until_sent(struct wire *wire, u32 packets)
 	KUNIT_ASSERT_EQ(wire->test, READ_ONCE(a->sent), packets);
 }
 
-/* The responder has taken all of them before it answers the first one. */
+/* Deliver all requests before the responder answers the first one. */
 static void let_all_arrive(struct wire *wire, u32 reads)
 {
 	struct wire_end *b = &wire->ends[1];
@@ -997,7 +997,7 @@ static void the_unsent_part_of_a_train_of_responses_follows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->trains, 2);
 }
 
-/* The first of them is asked for from its middle on. */
+/* The first READ is asked for from its middle on. */
 static void the_unsent_part_of_repeated_reads_follows(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1030,7 +1030,7 @@ static void a_netdev_that_stays_full_is_like_a_loss(struct kunit *test)
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
 
-	/* It comes by itself: a netdev that is asked again and again is never idle. */
+	/* A real timeout: wire_wait() would not end it, since the netdev is never idle. */
 	setup.timeout = 15;
 	setup.retry_count = 1;
 	wire = wire_new(test, &setup);
@@ -1041,7 +1041,7 @@ static void a_netdev_that_stays_full_is_like_a_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
 }
 
-/* The peer of who cannot answer asks again, as long as it has retries. */
+/* The peer asks again, as long as it has retries. */
 static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
@@ -1054,7 +1054,7 @@ static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test
 	KUNIT_EXPECT_GE(test, SEEN(&wire->ends[0], local_ack_timeout_err), 1);
 }
 
-/* There is no timer to help. */
+/* There are no timeouts. */
 static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1062,7 +1062,7 @@ static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kun
 	struct wire_end *b = &wire->ends[1];
 
 	prepare(wire, IB_WR_RDMA_READ, 1);
-	/* An engine takes all that has come before it answers. */
+	/* An engine receives all packets before it answers. */
 	roce_engine_claim(&b->qp->responder.engine);
 	post(wire, IB_WR_RDMA_READ, 1);
 	post(wire, IB_WR_RDMA_READ, 2);
@@ -1076,7 +1076,7 @@ static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kun
 	KUNIT_EXPECT_EQ(test, b->sent, 2 * PACKETS);
 }
 
-/* There is no timer to help. */
+/* There are no timeouts. */
 static void a_late_copy_of_a_read_does_not_cancel_the_next_one(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1097,7 +1097,7 @@ static void a_late_copy_of_a_read_does_not_cancel_the_next_one(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
 }
 
-/* There is no timer to help. */
+/* There are no timeouts. */
 static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -1150,7 +1150,7 @@ static void limits_that_change_in_sqd_hold_at_once(struct kunit *test)
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 }
 
-/* It was fetched, and waits for its turn, when no more of them are allowed. */
+/* It was fetched, and waits, when the maximum is set to 0. */
 static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 {
 	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
@@ -1172,7 +1172,7 @@ static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 	wire_expect(wire, a->send_cq, 1, IB_WC_LOC_QP_OP_ERR);
 }
 
-/* Many requests, both ways, on a bad day */
+/* Many requests, in both directions, over a bad wire */
 static void messages_survive_a_bad_wire_in_both_directions(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is told of runs that were kept is what a look at each of their packets tells. */
+/* The tree of kept runs gives the same results as a look at each of their packets. */
 #include "codec.h"
 #include "section.h"
 #include "wire_fake.h"
 
 #define FIRST	0xffff00u	/* PSNs wrap soon. */
 #define PSNS	16384
-#define AHEAD	700		/* of what is expected, a run comes at most */
+#define AHEAD	700		/* most packets between the expected one and a new run */
 #define RUNS	2048
 #define GAPS	1024
-#define PACKETS	8		/* of a run, at most */
+#define PACKETS	8		/* most packets of a run */
 #define MTU	64
 #define ROUNDS	3000
 
 /**
  * struct kept - a run that was kept
  * @begin: its first packet; packets are counted from FIRST on
- * @end: behind the ones that follow it
- * @since: when it came, or a moment before
- * @until: or a moment later
+ * @end: one past the last packet before a hole
+ * @since: its arrival, or a little earlier
+ * @until: its arrival, or a little later
  */
 struct kept {
 	u32 begin;
@@ -28,15 +28,15 @@ struct kept {
 };
 
 /**
- * struct model - what was kept, without a tree
- * @test: to which it belongs
- * @qp: whose responder keeps it; it is claimed
+ * struct model - kept runs, without a tree
+ * @test: the test
+ * @qp: QP whose responder keeps the runs; it is claimed
  * @reorder: of that responder
- * @random: where chance comes from
- * @expected: the first packet that is missing
- * @came: packets that were kept, or executed
- * @kept: runs, in no order
- * @runs: how many
+ * @random: source of random numbers
+ * @expected: the first missing packet
+ * @came: packets that were kept or executed
+ * @kept: the runs, in no order
+ * @runs: number of runs
  */
 struct model {
 	struct kunit *test;
@@ -97,7 +97,7 @@ static struct model *new_model(struct kunit *test, u32 seed)
 	return model;
 }
 
-/* --- Runs that come --- */
+/* --- Adding runs --- */
 
 static struct roce_packet packet_of(u32 n)
 {
@@ -109,7 +109,7 @@ static struct roce_packet packet_of(u32 n)
 	};
 }
 
-/* Of @packets from @begin on, but for a hole of @hole packets in front of number @odd */
+/* Make a run of @packets from @begin on, with a hole of @hole packets before number @odd. */
 static struct sk_buff *new_run(struct model *model, u32 begin, u32 packets, u32 odd,
 			       u32 hole)
 {
@@ -122,7 +122,7 @@ static struct sk_buff *new_run(struct model *model, u32 begin, u32 packets, u32 
 		packet.psn = nth(begin + n + (n >= odd ? hole : 0));
 		*(struct roce_bth *)skb_put_zero(skb, size) = roce_codec_build_bth(&packet);
 	}
-	/* As if the first one had been taken */
+	/* As if the first packet had been taken */
 	*roce_run(skb) = (struct roce_run) {
 		.offset = size, .end = skb->len, .segment = size,
 	};
@@ -168,7 +168,7 @@ static void come_by_chance(struct model *model)
 {
 	u32 begin = model->expected + 1 + below(model, AHEAD);
 
-	/* What follows each other is usual. */
+	/* Mostly without a gap, as usual */
 	if (below(model, 2))
 		begin = find_next_zero_bit(model->came, PSNS, begin);
 	if (model->runs == RUNS || begin > model->expected + 2 * AHEAD)
@@ -177,7 +177,7 @@ static void come_by_chance(struct model *model)
 	     below(model, 4) ? 0 : 1 + below(model, 3));
 }
 
-/* --- Runs that are taken --- */
+/* --- Taking runs --- */
 
 static struct kept *first_kept(struct model *model)
 {
@@ -207,7 +207,7 @@ static bool take(struct model *model)
 	return true;
 }
 
-/* What is expected comes, and perhaps more of the gap behind it, and of the runs. */
+/* The expected packet comes, perhaps with more of the gap and of the runs after it. */
 static void execute(struct model *model)
 {
 	u32 packets = 1 + below(model, PACKETS);
@@ -221,7 +221,7 @@ static void execute(struct model *model)
 		KUNIT_EXPECT_FALSE(model->test, test_bit(model->expected, model->came));
 }
 
-/* --- What is told --- */
+/* --- Results --- */
 
 static void expect_ranges(struct model *model)
 {
@@ -273,7 +273,7 @@ static u32 third_last(const struct model *model)
 	return last[2];
 }
 
-/* @surely: of the runs that came at about @time, none counts */
+/* @surely: do not count runs that came at about @time. */
 static u32 lost_end(const struct model *model, ktime_t time, bool surely)
 {
 	u32 end = model->expected, n;
@@ -289,7 +289,7 @@ static u32 lost_end(const struct model *model, ktime_t time, bool surely)
 	return end;
 }
 
-/* With patience for what came after one of the runs; the clock goes on meanwhile. */
+/* Use the arrival of one of the runs as the time; the clock goes on meanwhile. */
 static void expect_lost_end(struct model *model)
 {
 	struct roce_reorder *reorder = model->reorder;
@@ -333,7 +333,7 @@ static void kept_packets_agree_with_a_bitmap(struct kunit *test)
 	u32 round;
 
 	for (round = 0; round < ROUNDS; round++) {
-		/* Little or much is kept, in turn. */
+		/* Alternate between few and many kept runs. */
 		if (below(model, 64) > round / 8 % 64 / 2)
 			come_by_chance(model);
 		else if (model->expected < PSNS - 3 * AHEAD)
@@ -344,7 +344,7 @@ static void kept_packets_agree_with_a_bitmap(struct kunit *test)
 	}
 }
 
-/* Nor does the time depend on it: nobody walks over them. */
+/* Nor does the time depend on it, since nothing walks over all gaps. */
 static void results_do_not_depend_on_the_number_of_gaps(struct kunit *test)
 {
 	struct model *model = new_model(test, 1);
@@ -371,7 +371,7 @@ static void a_copy_of_a_part_of_a_kept_run_is_dropped(struct kunit *test)
 	come(model, 12, 1, 0, 0);
 	come(model, 13, 3, 0, 0);
 	KUNIT_EXPECT_EQ(test, model->reorder->runs, 2);
-	/* There is news in these. */
+		/* These contain new packets. */
 	come(model, 17, 2, 0, 0);
 	come(model, 15, 2, 1, 6);
 	KUNIT_EXPECT_EQ(test, model->reorder->runs, 4);

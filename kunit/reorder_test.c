@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Packets that overtake others are kept until their time comes, and lost ones are
- * told from late ones. Whatever the network does, every byte arrives, requests are
- * executed in their order and once, and each completes once.
+ * Packets that overtake others are kept until they are not early any more, and lost
+ * packets are told from late ones. Whatever the network does, every byte arrives, and
+ * requests are executed in order, once, and complete once.
  */
 #include "storm.h"
 
@@ -16,7 +16,7 @@ static struct roce_reorder *of_responder(struct wire *wire)
 	return &wire->ends[1].qp->responder.reorder;
 }
 
-/* Nothing is late on a slow machine. */
+/* A long wait, so that a slow machine does not make packets late. */
 static struct wire *new_wire(struct kunit *test, u8 timeout)
 {
 	struct wire_setup setup = wire_defaults();
@@ -50,7 +50,7 @@ static void finish(struct wire *wire, enum ib_wr_opcode opcode)
 	wire_finish(wire, opcode, 1, SIZE);
 }
 
-/* Packets from @from on, of a message that goes nowhere */
+/* Send packets from @from on, of a message that is never completed. */
 static void come_early(struct wire *wire, u32 from, u32 count)
 {
 	struct wire_end *a = &wire->ends[0];
@@ -65,7 +65,7 @@ static void come_early(struct wire *wire, u32 from, u32 count)
 	}
 }
 
-/* --- What is late --- */
+/* --- Late packets --- */
 
 static void overtaken_packets_are_not_sent_again(struct kunit *test)
 {
@@ -87,7 +87,7 @@ static void overtaken_packets_are_not_sent_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], implied_nak_seq_err), 0);
 }
 
-/* A READ is answered late, and the acknowledgment for the WRITE behind it comes first. */
+/* The READ response is late, and the acknowledgment of the next WRITE comes first. */
 static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -120,7 +120,7 @@ static void with_reordering_us_0_early_packets_are_dropped(struct kunit *test)
 	KUNIT_EXPECT_GT(test, wire->ends[0].sent, PACKETS);
 }
 
-/* A train that was kept is counted as any other: each packet once. */
+/* A kept train is counted like any other: each packet once. */
 static void a_kept_packet_is_counted_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -132,7 +132,7 @@ static void a_kept_packet_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), 1);
 }
 
-/* --- What is lost --- */
+/* --- Lost packets --- */
 
 static void three_overtakers_reveal_a_loss(struct kunit *test)
 {
@@ -204,7 +204,7 @@ static void all_missing_responses_are_asked_for_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 2);
 }
 
-/* It was executed, and is not executed again. */
+/* It is not executed again. */
 static void a_lost_response_of_an_atomic_is_asked_for_alone(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -231,7 +231,7 @@ static void a_lost_response_of_an_atomic_is_asked_for_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->sent, 5);
 }
 
-/* Its request carries payload, unlike those of others that have a response. */
+/* Unlike other requests with a response, its request carries payload. */
 static void a_lost_response_of_an_atomic_write_is_asked_for_alone(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -262,7 +262,7 @@ static void a_lost_response_of_an_atomic_write_is_asked_for_alone(struct kunit *
 	KUNIT_EXPECT_EQ(test, b->sent, 5);
 }
 
-/* Nobody may acknowledge a READ: it is asked for again, and nothing turns in a circle. */
+/* A READ must not be acknowledged: it is asked for again, and there is no endless loop. */
 static void an_acknowledgment_in_place_of_a_response_is_not_kept(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -272,7 +272,7 @@ static void an_acknowledgment_in_place_of_a_response_is_not_kept(struct kunit *t
 		.psn = a->qp->attr.sq_psn, .syndrome = ROCE_AETH_ACK,
 	};
 
-	/* The first response, behind the acknowledgment */
+	/* The first response, after the acknowledgment */
 	wire_fault(b, 1, WIRE_DROP);
 	post(wire, IB_WR_RDMA_READ);
 	wire_start(wire);
@@ -281,7 +281,7 @@ static void an_acknowledgment_in_place_of_a_response_is_not_kept(struct kunit *t
 	KUNIT_EXPECT_EQ(test, SEEN(a, implied_nak_seq_err), 1);
 }
 
-/* What was kept arrives once more, since its sender goes back. */
+/* The sender goes back, so a kept packet arrives again. */
 static void a_copy_of_a_kept_packet_is_dropped(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -294,7 +294,7 @@ static void a_copy_of_a_kept_packet_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 3);
 }
 
-/* The rest of the READ is still to be sent when a part of it is asked for again. */
+/* The rest of the READ is not sent yet when a part of it is asked for again. */
 static void a_part_that_is_asked_for_again_does_not_cancel_the_rest(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -312,14 +312,14 @@ static void a_part_that_is_asked_for_again_does_not_cancel_the_rest(struct kunit
 	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
 }
 
-/* The lost packet fills the gap, and what was kept is not needed again. */
+/* The lost packet fills the gap, and kept packets are not needed again. */
 static void packets_kept_after_a_loss_are_executed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 
 	wire_fault(a, 0, WIRE_DROP);
-	/* Of what is sent again only the lost packet arrives. */
+	/* Of the retransmissions, only the lost packet arrives. */
 	wire_fault(a, PACKETS + 1, WIRE_DROP);
 	wire_fault(a, PACKETS + 2, WIRE_DROP);
 	wire_fault(a, PACKETS + 3, WIRE_DROP);
@@ -346,7 +346,7 @@ static void a_late_packet_that_was_taken_for_lost_extends_the_wait(struct kunit 
 	wire_run(wire);
 	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_not_lost), 1);
 	KUNIT_EXPECT_TRUE(test, of_responder(wire)->reorders);
-	/* And not once more for another copy */
+	/* But only once, not for another copy */
 	KUNIT_EXPECT_EQ(test, wire_inject(a, &late, a->memory), 0);
 	wire_run(wire);
 	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_not_lost), 1);
@@ -374,7 +374,7 @@ static void losses_reset_the_wait_for_late_packets(struct kunit *test)
 
 /* --- Memory --- */
 
-/* As if so many bytes were kept */
+/* Pretend that so many bytes are kept. */
 static void take_room(struct wire *wire, u32 bytes)
 {
 	of_responder(wire)->bytes += bytes;
@@ -394,7 +394,7 @@ static void memory_for_early_packets_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, SZ_32M);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes),
 			of_responder(wire)->bytes);
-	/* It is go-back-N then. */
+	/* From now on it is go-back-N. */
 	wire_forget(wire);
 	wire_fault(&wire->ends[0], 1, WIRE_DELAY);
 	post(wire, IB_WR_RDMA_WRITE);
@@ -415,7 +415,7 @@ static void the_memory_of_all_qps_of_a_device_is_bounded(struct kunit *test)
 	atomic_long_set(&b->dev->early_bytes, 0);
 }
 
-/* Nobody fills the gap. */
+/* The gap is never filled. */
 static void early_packets_are_not_kept_forever(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -430,7 +430,7 @@ static void early_packets_are_not_kept_forever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
 }
 
-/* Thousands would keep softirq too long. */
+/* Freeing thousands of runs at once would delay the softirq. */
 static void dropped_packets_are_freed_in_parts(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -477,7 +477,7 @@ static void kept_packets_are_freed_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, roce_reorder_is_idle(of_responder(wire)));
 }
 
-/* All of it is sent again. */
+/* All packets are sent again. */
 static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -487,7 +487,7 @@ static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 	struct wire_end *a, *b;
 	struct wire *wire;
 
-	/* All of it is dropped before a slow machine sends it again. */
+	/* A long delay: a slow machine must drop all packets before they are sent again. */
 	setup.rnr_timer = RNR_246_MS;
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	wire = wire_new(test, &setup);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rings: the other side is a program that writes whatever it likes, whenever it
- * likes, wherever it can.
+ * Rings whose other side is a program, which writes anything at any time to any place it
+ * can reach.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -35,7 +35,7 @@ static struct roce_ring *make_ring(struct kunit *test, u32 capacity,
 	return ring;
 }
 
-/* Where the other side writes */
+/* The index that the other side writes */
 static u32 *peer(struct roce_ring *ring)
 {
 	return ring->produced_here ? &ring->buf->consumer_index :
@@ -234,7 +234,7 @@ static void any_distance_ahead_stays_within_the_ring(struct kunit *test)
 								    hostile[i])));
 }
 
-/* A program cannot draw back what it sees of us. */
+/* A program cannot change the driver's index by writing to the shared copy. */
 static void the_index_of_the_driver_is_never_read_back(struct kunit *test)
 {
 	int side, i;
@@ -286,14 +286,14 @@ static int scribble(void *context)
 	while (!kthread_should_stop()) {
 		WRITE_ONCE(*peer(ring), get_random_u32());
 		WRITE_ONCE(*ours(ring), get_random_u32());
-		/* Where there is one CPU, others need it. */
+		/* With one CPU, other threads need it, too. */
 		if (++n % 64 == 0)
 			usleep_range(1, 10);
 	}
 	return 0;
 }
 
-/* @used elements, the oldest of them with number 0, around the end of the ring */
+/* A ring with @used elements around its end; the oldest has number 0. */
 static struct roce_ring *make_used_ring(struct kunit *test, u32 capacity,
 					bool produced_here, u32 used)
 {
@@ -320,7 +320,7 @@ static void replace(struct kunit *test, bool user, bool produced_here, u32 from,
 	u32 i, wrong = 0;
 	int err;
 
-	/* That of a program moves in portions. */
+	/* A program's ring moves in portions. */
 	ring->mapping = user ? (void *)ring : NULL;
 	err = roce_ring_replace(ring, other, &ring_lock);
 	ring->mapping = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Selective repeat between two devices of ours: they find each other, what is lost is
- * sent again alone, and nobody else notices.
+ * Selective repeat between two devices of this driver: they find each other, only lost
+ * packets are sent again, and other implementations notice nothing.
  */
 #include "requester.h"
 #include "sack.h"
@@ -12,7 +12,7 @@
 #define PACKETS		8
 #define SIZE		((PACKETS - 1) * MTU + 77)
 
-/* @timeout: 0 for no probes */
+/* @timeout: 0 disables probes */
 static struct wire *new_wire(struct kunit *test, u8 timeout,
 			     enum roce_loss_recovery of_responder)
 {
@@ -24,7 +24,7 @@ static struct wire *new_wire(struct kunit *test, u8 timeout,
 	setup.loss_recovery[0] = ROCE_SELECTIVE;
 	setup.loss_recovery[1] = of_responder;
 	wire = wire_new(test, &setup);
-	/* Nothing is late on a slow machine. */
+	/* A slow machine must not make packets late. */
 	wire_set_wait(wire, NSEC_PER_SEC);
 	return wire;
 }
@@ -40,7 +40,7 @@ static void finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id)
 	wire_finish(wire, opcode, wr_id, SIZE);
 }
 
-/* An offer and a confirmation go each with a message. */
+/* The offer and the confirmation need a message each. */
 static void get_acquainted(struct wire *wire)
 {
 	u32 i;
@@ -66,7 +66,7 @@ static void expect_no_news(struct wire *wire)
 	KUNIT_EXPECT_EQ(wire->test, sacks(wire), 0);
 }
 
-/* --- Who has it --- */
+/* --- The handshake --- */
 
 static void two_devices_find_each_other(struct kunit *test)
 {
@@ -82,7 +82,7 @@ static void two_devices_find_each_other(struct kunit *test)
 		const struct wire_record *record = &wire->log[i];
 		u8 code = record->from ? ROCE_BTH_SACK_ACCEPT : ROCE_BTH_SACK_OFFER;
 
-		/* The middle of a message says nothing. */
+		/* Packets in the middle of a message have no bits. */
 		if (!record->from && !record->ack_request)
 			code = ROCE_BTH_SACK_NONE;
 		KUNIT_EXPECT_EQ(test, record->sack, code);
@@ -93,7 +93,7 @@ static void two_devices_find_each_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->qp->responder.sack_state, ROCE_SACK_CONFIRMED);
 	KUNIT_EXPECT_EQ(test, wire_find(wire, 0, ROCE_WRITE_LAST, 0)->sack,
 			ROCE_BTH_SACK_CONFIRM);
-	/* The other direction is not concerned. */
+	/* The other direction has a handshake of its own. */
 	KUNIT_EXPECT_FALSE(test, b->qp->requester.sack_accepted);
 }
 
@@ -127,7 +127,7 @@ static void a_device_without_sack_sets_no_bits(struct kunit *test)
 	expect_no_news(wire);
 }
 
-/* Nobody is asked who keeps nothing. */
+/* A device that keeps no early packets has no use for it. */
 static void with_reordering_us_0_sack_is_not_offered(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -142,7 +142,7 @@ static void with_reordering_us_0_sack_is_not_offered(struct kunit *test)
 	expect_no_news(wire);
 }
 
-/* Neither what is reflected nor what is always the same is an agreement. */
+/* Neither reflected bits nor constant ones are an agreement. */
 static void meaningless_bits_are_no_agreement(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -197,7 +197,7 @@ static void sack_can_be_switched_off_during_a_connection(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, a->qp->requester.sack_accepted);
 }
 
-/* --- What is lost --- */
+/* --- Lost packets --- */
 
 static const struct way {
 	const char *name;
@@ -217,7 +217,7 @@ static void a_lost_packet_is_sent_again_alone(struct kunit *test)
 
 	get_acquainted(wire);
 	window = a->qp->requester.window;
-	/* Behind each there are three that tell of it. */
+	/* Three packets follow each one and reveal its loss. */
 	for (i = 0; i < PACKETS - 3; i++) {
 		wire_forget(wire);
 		wire_fault(a, i, WIRE_DROP);
@@ -251,7 +251,7 @@ static void all_gaps_are_filled_by_one_train(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
 }
 
-/* Its responses take PSNs, and one packet asks for all of them. */
+/* The responses take PSNs, but one packet asks for all of them. */
 static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -272,7 +272,7 @@ static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
 }
 
-/* One of them is lost on its way, and each is executed once. */
+/* One atomic is lost on its way, and each is executed once. */
 static void a_lost_atomic_is_executed_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -317,7 +317,7 @@ static void a_later_packet_reveals_a_lost_retransmission(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
 }
 
-/* A probe that a slow machine sends before would be what the wire loses. */
+/* The wire must not lose a probe that a slow machine sends before. */
 static void begin_timeouts(struct wire_end *end)
 {
 	struct roce_qp *qp = end->qp;
@@ -383,7 +383,7 @@ static void retransmissions_that_a_netdev_refuses_are_sent_later(struct kunit *t
 	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 3);
 }
 
-/* --- What nothing tells of --- */
+/* --- Losses that no later packet reveals --- */
 
 static void a_probe_finds_a_lost_end(struct kunit *test)
 {
@@ -413,7 +413,7 @@ static void a_probe_finds_a_lost_acknowledgment(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
-/* Nothing at all arrives but the probe. */
+/* Only the probe arrives. */
 static void a_probe_finds_that_all_packets_are_lost(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
@@ -465,7 +465,7 @@ static void a_qp_without_a_timeout_sends_no_probes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, PACKETS);
 }
 
-/* --- Hostile ones --- */
+/* --- Forgeries --- */
 
 static const struct forgery {
 	const char *name;
@@ -556,7 +556,7 @@ static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
 	return wire;
 }
 
-/* But for probes, which only want an answer */
+/* Except for probes, which only ask for an answer */
 static void expect_nothing_in_vain(struct wire *wire)
 {
 	struct wire_end *a = &wire->ends[0];
@@ -572,7 +572,7 @@ static void every_byte_arrives_in_order_and_once(struct kunit *test)
 	expect_nothing_in_vain(wire);
 }
 
-/* More than a window of packets, most of them alike */
+/* More than a window of packets, most of them similar */
 static void long_messages_arrive(struct kunit *test)
 {
 	struct wire *wire = stormy_wire(test, test->param_value);

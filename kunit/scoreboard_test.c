@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The scoreboard says what a bit for each packet would say. */
+/* The scoreboard gives the same results as a bit for each packet. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
@@ -73,7 +73,7 @@ static void retransmissions_can_be_lost_again(struct kunit *test)
 	arrive(board, 10, 15);
 	roce_scoreboard_lose(board, nth(9));
 	expect_nothing(test, board);
-	/* This one was sent after it. */
+	/* This packet was sent after the retransmission. */
 	roce_scoreboard_lose(board, nth(10));
 	expect_next(test, board, 0, 1);
 	roce_scoreboard_resent(board, nth(0), nth(1), nth(15));
@@ -110,7 +110,7 @@ static void unsent_retransmissions_are_sent_later(struct kunit *test)
 	expect_next(test, board, 6, 8);
 }
 
-/* An old acknowledgment says nothing, and who expects what it had has dropped it. */
+/* Old acknowledgments are ignored. A responder that expects a known packet dropped it. */
 static void a_responder_may_drop_kept_packets(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);
@@ -138,7 +138,7 @@ static void the_number_of_gaps_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS);
 	KUNIT_EXPECT_FALSE(test, roce_scoreboard_has(board,
 						     nth(2 * ROCE_MAX_GAPS + 1)));
-	/* Known ones can still be filled, and make room. */
+	/* Known gaps can still be filled, and make room. */
 	KUNIT_EXPECT_TRUE(test, arrive(board, 2, 3));
 	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS - 1);
 }
@@ -160,7 +160,7 @@ static void arrived_and_lost_packets_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 1);
 	roce_scoreboard_lose(board, nth(7));
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 2);
-	/* What is sent again is still missing. */
+	/* Packets that were sent again are still missing. */
 	roce_scoreboard_resent(board, nth(0), nth(3), nth(20));
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3 + 2);
 	arrive(board, 0, 2);
@@ -173,7 +173,7 @@ static void arrived_and_lost_packets_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 0);
 }
 
-/* Without losses again: what is sent is lost, was not sent yet, and has not arrived. */
+/* Without repeated losses: packets to send are lost, not resent yet, and not arrived. */
 static void a_scoreboard_agrees_with_a_bitmap(struct kunit *test)
 {
 	struct roce_scoreboard *board = new_board(test);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is destroyed waits for the sections that use it, and for nothing else. */
+/* Destroying an object waits for the sections that use it, and for nothing else. */
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -8,15 +8,15 @@
 #include "fixture.h"
 #include "section.h"
 
-#define PATIENCE	60	/* seconds until what does not come counts as missing */
+#define PATIENCE	60	/* seconds until a missing event is a failure */
 
 /**
- * struct visit - a CPU in a section, and somebody who waits for it
+ * struct visit - a CPU in a section, and a thread that waits for it
  * @entered: the CPU is in its section
- * @may_leave: it shall leave
+ * @may_leave: it should leave
  * @left: it has left
- * @over: the wait is over
- * @left_before: it had left when the wait was over
+ * @over: the wait has ended
+ * @left_before: @left at the end of the wait
  */
 struct visit {
 	struct completion entered;
@@ -32,7 +32,7 @@ static void wait_until_told(const struct visit *visit)
 		cpu_relax();
 }
 
-/* The end of a section within another one is not the end. */
+/* The end of a nested section is not the end. */
 static int stay(void *context)
 {
 	struct visit *visit = context;
@@ -84,7 +84,7 @@ static void a_section_is_waited_for(struct kunit *test)
 	start(test, stay, &visit, there);
 	wait_for_completion(&visit.entered);
 	start(test, wait, &visit, here);
-	/* Long enough for one that does not wait */
+	/* Long enough for a call that does not wait */
 	msleep(50);
 	KUNIT_EXPECT_FALSE(test, completion_done(&visit.over));
 	WRITE_ONCE(visit.may_leave, true);
@@ -102,11 +102,11 @@ static void without_sections_there_is_no_wait(struct kunit *test)
 }
 
 /**
- * struct belongings - one object of each kind, and somebody who destroys them
+ * struct belongings - one object of each kind, and a thread that destroys them
  * @ibmr: a region
  * @mw: a window
  * @qp: a QP
- * @gone: all of them are
+ * @gone: all objects are destroyed
  */
 struct belongings {
 	struct ib_mr *ibmr;
@@ -155,7 +155,7 @@ static int destroy(void *context)
 	return 0;
 }
 
-/* No grace period ends meanwhile, neither a normal nor an expedited one. */
+/* Neither a normal nor an expedited grace period can end meanwhile. */
 static int read_under_rcu(void *context)
 {
 	struct visit *visit = context;

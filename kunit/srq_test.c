@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Shared receive queues: each receive goes to one QP, the consumer is told when
- * few are left, and whatever a program does to the ring hurts nobody else.
+ * Shared receive queues: each receive goes to one QP, the consumer is notified when few
+ * are left, and a program that damages the ring harms only itself.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -14,13 +14,13 @@
 #define MAX_SGE	2
 
 /**
- * struct shared - a shared receive queue, and what was reported of it
- * @test: to which it belongs
+ * struct shared - a shared receive queue, and its events
+ * @test: the test
  * @dev: its device
  * @pd: its protection domain
  * @srq: the queue
  * @receive: room for a receive
- * @limits: events of its limit
+ * @limits: number of limit events
  */
 struct shared {
 	struct kunit *test;
@@ -192,7 +192,7 @@ static void a_limit_that_is_reached_already_is_reported_at_once(struct kunit *te
 	KUNIT_EXPECT_EQ(test, shared->limits, 1);
 }
 
-/* No receive can wait yet, so that is no event. */
+/* No receive can be posted yet, so there is no event. */
 static void a_limit_can_be_armed_at_creation(struct kunit *test)
 {
 	struct ib_srq_attr attr = { .max_wr = MAX_WR, .max_sge = 1, .srq_limit = 2 };
@@ -253,7 +253,7 @@ static void size_and_limit_change_together_or_not_at_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify(shared, IB_SRQ_MAX_WR, 3, 0), -EINVAL);
 }
 
-/* The program moves its index and fills the ring with anything. */
+/* The program changes its index and fills the ring with any bytes. */
 static void a_hostile_ring_yields_at_most_what_it_holds(struct kunit *test)
 {
 	static const u32 indices[] = { 1, MAX_WR, MAX_WR + 1, 0x80000000, ~0 };

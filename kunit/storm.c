@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work of all kinds from end 0, and whether each byte of it arrived once.
+ * Requests of all kinds from end 0, with a check that each byte arrives once.
  *
- * Each round has a slot in the lower half of its source's memory, and one like it in the
- * upper half of its target's. READs have the other direction. Atomics add to a counter.
+ * Each round has a slot in the lower half of its source's memory, and one in the upper
+ * half of its target's. READs have the other direction. Atomics add to a counter.
  */
 #include "storm.h"
 
@@ -62,7 +62,7 @@ static void expect_round(struct wire *wire, u32 round, struct rnd_state *random)
 	}
 }
 
-/** storm_begin() - fills the memory of both ends, and lets the weather begin */
+/** storm_begin() - fill the memory of both ends, and start the faults */
 void storm_begin(struct wire *wire, const struct storm *storm)
 {
 	u32 i;
@@ -83,7 +83,7 @@ void storm_begin(struct wire *wire, const struct storm *storm)
 	memset(wire->ends[1].memory + COUNTER_AT, 0, sizeof(u64));
 }
 
-/** storm_work() - posts the work; every byte of it has to arrive in order and once */
+/** storm_work() - post requests; every byte must arrive in order and once */
 void storm_work(struct wire *wire)
 {
 	struct wire_end *b = &wire->ends[1];

@@ -13,11 +13,11 @@
 #define MAX_PAYLOAD	4096
 
 /**
- * struct bench - what every test here works with
+ * struct bench - the state of a test
  * @dev: a device
- * @qp: drops and counts what is bad
- * @av: the way to nowhere
- * @bytes: to be sent
+ * @qp: counts bad packets
+ * @av: a path, not used
+ * @bytes: to send
  * @copy: room for a packet
  */
 struct bench {
@@ -30,10 +30,10 @@ struct bench {
 
 /**
  * struct plan - a train
- * @ipv6: rather than IPv4
- * @packets: how many
- * @payload: bytes of each of them
- * @last: bytes of the last one
+ * @ipv6: IPv6, else IPv4
+ * @packets: number of packets
+ * @payload: bytes of each packet
+ * @last: bytes of the last packet
  */
 struct plan {
 	bool ipv6;
@@ -115,7 +115,7 @@ static struct sk_buff *built(struct kunit *test, const struct plan *plan)
 	return skb;
 }
 
-/* From what was sent to what is received */
+/* Turn a sent train into a received one. */
 static void turn_round(struct sk_buff *skb)
 {
 	skb_pull(skb, skb_network_header_len(skb));
@@ -188,7 +188,7 @@ static void each_packet_is_complete_on_the_wire(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* What the kernel does where the netdev has no segmentation offload */
+/* The kernel does this where the netdev has no segmentation offload. */
 static void software_segmentation_makes_right_packets(struct kunit *test)
 {
 	const struct plan *plan = test->param_value;
@@ -240,7 +240,7 @@ static void a_train_has_what_segmentation_needs(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* As a NIC does it whose segmentation is not to be used */
+/* As for a NIC whose segmentation must not be used */
 static void a_train_is_cut_without_copies(struct kunit *test)
 {
 	static const struct plan plan = { false, 3, 1000, 50 };
@@ -277,7 +277,7 @@ static void a_lone_packet_needs_no_segmentation(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* A checksum of zero is fine with IPv4; with IPv6 it is frowned upon. */
+/* IPv4 allows a checksum of zero; IPv6 discourages it. */
 static void a_lone_packet_has_a_checksum_over_ipv6_only(struct kunit *test)
 {
 	static const struct plan plans[] = { { false, 1, 8, 8 }, { true, 1, 8, 8 } };
@@ -325,7 +325,7 @@ static void ip_and_udp_headers_follow_the_address_vector(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Every field has a value of its own, which only the right header carries. */
+/* Every field has a different value, which only the right header carries. */
 static struct roce_packet full_description(u8 opcode)
 {
 	struct roce_packet packet = describe(opcode, 0xabcdef, 0);
@@ -518,7 +518,7 @@ static void a_shorter_packet_is_the_last_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after, -ENOSPC);
 }
 
-/* How many packets of a size go into a train, and how many bytes they are */
+/* Number of packets of a size that fit into a train, and their bytes */
 static u32 capacity(struct kunit *test, u32 payload, u32 *bytes)
 {
 	const struct bench *bench = bench_of(test);
@@ -588,7 +588,7 @@ static void a_cancelled_packet_leaves_no_trace(struct kunit *test)
 	}
 }
 
-/* --- What others send us --- */
+/* --- Packets of other implementations --- */
 
 static u64 dropped(const struct bench *bench)
 {
@@ -630,7 +630,7 @@ static void a_truncated_packet_is_dropped(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Its end lies about how many bytes the sk_buff has. */
+/* A fake tail length hides the missing bytes. */
 static void bytes_beyond_the_packet_are_not_read(struct kunit *test)
 {
 	static const struct plan plan = { false, 2, 1024, 1024 };
@@ -651,7 +651,7 @@ static void segments_of_any_size_are_survived(struct kunit *test)
 
 	skb_pull(skb, skb_network_header_len(skb));
 	for (segment = 1; segment < bytes + 10; segment++) {
-		/* Of two in a segment, the third one is left alone. */
+		/* With two packets in a segment, only the third one is complete. */
 		u32 expected = segment == right ? 3 : segment == 2 * right;
 		u64 before = dropped(bench);
 		u32 found;
@@ -688,9 +688,9 @@ static void one_bad_packet_spoils_no_other(struct kunit *test)
 	kfree_skb(skb);
 }
 
-#define BTH	28	/* where it is in an IPv4 packet */
+#define BTH	28	/* its offset in an IPv4 packet */
 
-/* A packet whose bytes can be changed; returns how many there are. */
+/* Make a packet whose bytes can be changed; returns their number. */
 static u32 packet_to_tamper_with(struct kunit *test, u8 opcode, u32 payload)
 {
 	struct bench *bench = test->priv;
@@ -706,7 +706,7 @@ static u32 packet_to_tamper_with(struct kunit *test, u8 opcode, u32 payload)
 	return length;
 }
 
-/* With the right ICRC, whatever else is wrong. */
+/* The ICRC is right, whatever else is wrong. */
 static bool is_taken(struct kunit *test, u32 length)
 {
 	struct bench *bench = test->priv;

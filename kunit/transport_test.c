@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Requester, responder and completer together, over a wire that does no harm:
- * what is sent arrives, at the right place, once, and says so on both sides.
+ * Requester, responder and completer together, over a wire without faults: messages
+ * arrive once, at the right place, and complete on both sides.
  */
 #include "wire_fake.h"
 #include "xmit.h"
@@ -9,7 +9,7 @@
 #define MTU	256
 #define SOURCE	64
 
-/* An operation, and how it travels */
+/* An operation, and how it is sent */
 static const struct way {
 	const char *name;
 	enum ib_wr_opcode opcode;
@@ -88,7 +88,7 @@ static void check_send(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
 	KUNIT_EXPECT_PTR_EQ(test, wc.qp, &a->qp->ibqp);
 }
 
-/* Exactly @size bytes are what they should be, and none beside them changed. */
+/* Check that exactly @size bytes have changed, to the right values. */
 static void check_bytes(struct kunit *test, const u8 *from, u8 *to, u32 size)
 {
 	KUNIT_EXPECT_EQ(test, memcmp(from, to + WIRE_TARGET, size), 0);
@@ -118,7 +118,7 @@ static void transfer(struct wire *wire, enum ib_wr_opcode opcode, u32 size)
 	check_send(wire, opcode, size);
 	if (is_send(opcode) || has_immediate(opcode))
 		check_receive(wire, opcode, size);
-	/* UC says that it is done before it has arrived. */
+	/* A UC request completes before it has arrived. */
 	wire_run(wire);
 	check_bytes(wire->test, from + SOURCE, to, size);
 }
@@ -269,13 +269,13 @@ static void a_read_looks_as_the_iba_says(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, wire->log[0].length, 2 * MTU + 1);
 	KUNIT_EXPECT_EQ(test, wire->log[1].msn, 1);
-	/* The next request goes on behind the responses. */
+	/* The next request follows after the responses. */
 	transfer(wire, IB_WR_RDMA_WRITE, 1);
 	KUNIT_EXPECT_EQ(test, wire->log[4].psn, 1);
 	KUNIT_EXPECT_EQ(test, wire->log[5].msn, 2);
 }
 
-/* A wire that hands whole trains over */
+/* A wire that delivers whole trains */
 static struct wire *new_wire_for_trains(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -294,7 +294,7 @@ static void post_short(struct wire *wire, int number)
 	KUNIT_EXPECT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
 }
 
-/* Within no time: timers do not fire. How many packets have left then? */
+/* Post without letting timers fire; returns the number of packets sent. */
 static u32 post_short_one_by_one(struct wire *wire, int count)
 {
 	u32 sent;
@@ -334,7 +334,7 @@ static void short_messages_share_a_train(struct kunit *test)
 	KUNIT_EXPECT_LE(test, wire->ends[1].sent, 2);
 }
 
-/* Each posted alone, the first ones still on their way */
+/* Each is posted alone, while the first ones are in flight. */
 static void short_messages_wait_while_enough_are_in_flight(struct kunit *test)
 {
 	struct wire *wire = new_wire_for_trains(test);
@@ -346,7 +346,7 @@ static void short_messages_wait_while_enough_are_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->trains, 17);
 }
 
-/* Nothing arrives, and so nothing is acknowledged. */
+/* Nothing arrives, so nothing is acknowledged. */
 static void short_messages_do_not_wait_for_long(struct kunit *test)
 {
 	struct wire *wire = new_wire_for_trains(test);
@@ -534,7 +534,7 @@ static void the_first_packet_is_reported(struct kunit *test)
 	struct wire *wire = wire_new(test, &setup);
 	struct wire_end *b = &wire->ends[1];
 
-	/* Only in the state in which the application waits for it */
+	/* Only in the state in which the application waits for the event */
 	b->qp->state = IB_QPS_RTR;
 	transfer(wire, IB_WR_RDMA_WRITE, 1);
 	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_COMM_EST, &b->events));
@@ -545,7 +545,7 @@ static int build_nothing(struct roce_qp *qp, struct roce_train *train)
 	return (uintptr_t)qp->ibqp.qp_context;
 }
 
-/* The halves wait for memory, and for their turn. What else fails has failed. */
+/* The halves wait for memory and for a turn. Other errors are final. */
 static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 {
 	static const int errors[][2] = {

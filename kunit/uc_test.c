@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The unreliable connection: messages come whole, in their order and once, or
- * not at all. Nobody says which, and nothing that one side does breaks the
- * other side's QP. (What arrives over a good wire is in transport_test.c.)
+ * The unreliable connection: messages arrive whole, in order and once, or not at all.
+ * Nothing reports losses, and no fault of one side stops the other side's QP.
+ * (transport_test.c has messages over a good wire.)
  */
 #include "wire_fake.h"
 
@@ -90,7 +90,7 @@ static void there_is_no_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->ends[0].sent, 400);
 }
 
-/* The receive of the message that is lost serves the next one. */
+/* The receive of the lost message is used for the next one. */
 static void a_lost_packet_costs_its_message(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
@@ -277,7 +277,7 @@ static void packets_are_dropped_if_the_netdev_stays_full(struct kunit *test)
 					    tx_dropped_queue_full), 1);
 }
 
-/* What the requester does at one time; its engine is claimed. */
+/* Completions of one run of the requester, whose engine is claimed */
 static u32 completions_of_one_step(struct wire_end *end)
 {
 	struct roce_engine *engine = &end->qp->requester.engine;
@@ -317,7 +317,7 @@ static void a_long_send_queue_is_flushed_in_pieces(struct kunit *test)
 	KUNIT_EXPECT_LE(test, most, 64);
 }
 
-/* The program may have seen the error, and may want to go on. */
+/* The program may have seen the error, and may want to continue. */
 static void a_send_queue_is_empty_when_it_works_again(struct kunit *test)
 {
 	struct wire_op op = {
@@ -371,7 +371,7 @@ static void a_local_error_stops_the_send_queue_only(struct kunit *test)
 	wire_expect(wire, wire->ends[1].recv_cq, 11, IB_WC_SUCCESS);
 }
 
-/* More than is flushed in one go; the program says RTS before the rest is. */
+/* More than one call flushes; the program sets RTS before the rest is flushed. */
 static void a_send_queue_goes_on_while_it_is_being_flushed(struct kunit *test)
 {
 	struct wire_op bad = {
@@ -395,7 +395,7 @@ static void a_send_queue_goes_on_while_it_is_being_flushed(struct kunit *test)
 	local_bh_enable();
 	flushed = a->qp->requester.completed - 1;
 	KUNIT_EXPECT_LT(test, flushed, 100);
-	/* What modify_qp does with a claimed engine */
+	/* Like modify_qp with a claimed engine */
 	WRITE_ONCE(a->qp->state, IB_QPS_RTS);
 	roce_engine_release(engine);
 	for (i = 1; i <= 100; i++)
@@ -404,7 +404,7 @@ static void a_send_queue_goes_on_while_it_is_being_flushed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 100 - flushed);
 }
 
-/* Those that follow may fail without ever being sent. */
+/* Later messages of the train may fail without being sent. */
 static void sent_messages_complete_before_the_rest_of_their_train(struct kunit *test)
 {
 	struct wire_op op = { .opcode = IB_WR_RDMA_WRITE, .length = 8 };

@@ -10,8 +10,8 @@
 #include "wire_fake.h"
 
 /*
- * Looks at a wire on which nothing happens, a millisecond apart, until it is idle, and
- * until nothing will ever happen any more
+ * Checks of an idle wire, a millisecond apart, until it counts as idle, and until nothing
+ * can happen any more
  */
 #define IDLE_ROUNDS	3
 #define DEAD_ROUNDS	100
@@ -27,7 +27,7 @@ static u8 ecn_of(const struct sk_buff *skb)
 				    ip_hdr(skb)->tos) & INET_ECN_MASK;
 }
 
-/* The IP header's checksum is not looked at any more where this arrives. */
+/* The checksum of the IP header is not checked again after this. */
 static void mark(struct sk_buff *skb)
 {
 	if (roce_is_ipv6(skb))
@@ -73,7 +73,7 @@ static u64 counted_by(const struct roce_device *dev, enum roce_counter counter)
 	return sum;
 }
 
-/* Whoever goes back does not rely on what it was told before. */
+/* A requester that goes back does not rely on earlier acknowledgments. */
 static void forget_if_gone_back(struct wire_end *end)
 {
 	u64 times = counted_by(end->dev, ROCE_COUNTER_completer_retry_err) +
@@ -85,7 +85,7 @@ static void forget_if_gone_back(struct wire_end *end)
 	bitmap_zero(end->known, WIRE_PSNS);
 }
 
-/* A READ or an atomic may have arrived, and its response may be lost. */
+/* A READ or an atomic may have arrived although its response is lost. */
 static void judge(struct wire_end *from, const u8 *bth)
 {
 	u32 flags = roce_opcode_info(bth[0])->flags;
@@ -114,7 +114,7 @@ static void learn(struct wire_end *to, const struct sk_buff *skb)
 	forget_if_gone_back(to);
 	if (bth[0] != ROCE_OPCODE_SACK || !is_whole(skb))
 		return;
-	/* What it expects has not arrived, whatever was said before. */
+	/* The expected packet has not arrived, whatever was acknowledged before. */
 	clear_bit(psn % WIRE_PSNS, to->known);
 	for (; range + 4 <= skb_tail_pointer(skb) - ROCE_ICRC_SIZE; range += 4)
 		for (n = get_unaligned_be16(range); n < get_unaligned_be16(range + 2); n++)
@@ -173,7 +173,7 @@ static void delay(struct wire_end *from, struct sk_buff *packet)
 	__skb_queue_tail(&from->late, packet);
 }
 
-/* What is late arrives when enough packets have overtaken it. */
+/* A late packet arrives after enough packets have overtaken it. */
 static void let_late_ones_arrive(struct wire_end *from, bool all)
 {
 	struct sk_buff *packet, *next;
@@ -269,7 +269,7 @@ static int take_train(struct roce_qp *qp, struct roce_av *av,
 }
 
 /**
- * wire_start() - let the QPs send what they can; nothing arrives
+ * wire_start() - run the QPs; nothing arrives
  * @wire: the wire
  */
 void wire_start(struct wire *wire)
@@ -319,10 +319,10 @@ static bool deliver(struct wire *wire)
 }
 
 /**
- * wire_run() - let arrive what is sent, until nothing is sent any more
+ * wire_run() - deliver packets, until no more are sent
  * @wire: the wire
  *
- * Or for a second: on a slow machine timers may send faster than this delivers.
+ * Limited to a second: on a slow machine timers may send faster than this delivers.
  */
 void wire_run(struct wire *wire)
 {
@@ -344,7 +344,7 @@ static bool is_busy(const struct roce_engine *engine)
 	       atomic_read(&engine->runs) || READ_ONCE(engine->owned);
 }
 
-/* Nobody waits for anything but an answer. */
+/* Whether both QPs wait for nothing but acknowledgments or responses */
 static bool waits_for_answers_only(struct wire *wire)
 {
 	int i;
@@ -367,7 +367,7 @@ static bool waits_for_answers_only(struct wire *wire)
 }
 
 /**
- * wire_end_timeouts() - the answers that are awaited are late now
+ * wire_end_timeouts() - end the local ACK timeouts that are running
  * @wire: the wire
  */
 void wire_end_timeouts(struct wire *wire)
@@ -385,12 +385,12 @@ void wire_end_timeouts(struct wire *wire)
  * @wire: the wire
  * @cq: of one of the ends
  * @wc: filled in
- * @count: how many to wait for
+ * @count: number of completions to wait for
  *
- * When nothing happens any more, the local ACK timeouts need not pass: they end. If that
- * changes nothing, there is nothing to wait for.
+ * When nothing happens any more, it ends the local ACK timeouts. If that changes
+ * nothing, it returns.
  *
- * Return: how many there were.
+ * Return: number of completions.
  */
 int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count)
 {
@@ -413,11 +413,11 @@ int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count
 }
 
 /**
- * wire_expect() - wait for a completion, which has to be this one
+ * wire_expect() - wait for a completion and check it
  * @wire: the wire
  * @cq: of one of the ends
- * @wr_id: of the work request
- * @status: how it has to end
+ * @wr_id: expected work request
+ * @status: expected status
  */
 void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
 		 enum ib_wc_status status)
@@ -434,9 +434,9 @@ void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
 
 /**
  * wire_fault() - harm a packet
- * @end: that will send it
- * @number: counted from 0 since wire_forget()
- * @action: what happens to it
+ * @end: the sender
+ * @number: of the packet, counted from 0 since wire_forget()
+ * @action: the fault
  */
 void wire_fault(struct wire_end *end, u32 number, enum wire_action action)
 {
@@ -445,8 +445,8 @@ void wire_fault(struct wire_end *end, u32 number, enum wire_action action)
 }
 
 /**
- * wire_forget() - nothing was sent, and nothing will be harmed
- * @wire: with nothing under way
+ * wire_forget() - clear the log and all faults
+ * @wire: with no packets in flight
  */
 void wire_forget(struct wire *wire)
 {
@@ -465,11 +465,11 @@ void wire_forget(struct wire *wire)
 }
 
 /**
- * wire_find() - a packet that was sent
+ * wire_find() - find a packet that was sent
  * @wire: the wire
- * @from: 0 or 1, who sent it
+ * @from: 0 or 1, the sender
  * @opcode: of its BTH
- * @nth: one of them
+ * @nth: its number among packets with this opcode
  */
 const struct wire_record *wire_find(const struct wire *wire, u8 from, u8 opcode,
 				    u32 nth)
@@ -484,9 +484,9 @@ const struct wire_record *wire_find(const struct wire *wire, u8 from, u8 opcode,
 }
 
 /**
- * wire_count() - how many packets of a kind were sent
+ * wire_count() - count the packets with an opcode that were sent
  * @wire: the wire
- * @from: 0 or 1, who sent them
+ * @from: 0 or 1, the sender
  * @opcode: of their BTH
  */
 u32 wire_count(const struct wire *wire, u8 from, u8 opcode)
@@ -523,11 +523,11 @@ static bool is_atomic(enum ib_wr_opcode opcode)
 }
 
 /**
- * wire_post() - post a work request, which makes a completion
- * @end: to post it to
+ * wire_post() - post a work request with a completion
+ * @end: the end to post it to
  * @op: the work request
  *
- * Return: what the verb returns.
+ * Return: the return value of the verb.
  */
 int wire_post(struct wire_end *end, const struct wire_op *op)
 {
@@ -559,8 +559,8 @@ int wire_post(struct wire_end *end, const struct wire_op *op)
 
 /**
  * wire_receive() - post a receive
- * @end: to post it to
- * @wr_id: comes back with the completion
+ * @end: the end to post it to
+ * @wr_id: of the completion
  * @local: offset in the end's memory
  * @length: bytes, 0 for a receive without memory
  */
@@ -583,13 +583,13 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length)
 }
 
 /**
- * wire_prepare() - set the memory up for a message of end 0, or a READ by it
+ * wire_prepare() - set up the memory for a message of end 0, or a READ by it
  * @wire: the wire
  * @opcode: of its work request
- * @wr_id: likewise; it decides what is sent
+ * @wr_id: of its work request; also selects the bytes
  * @length: bytes, from the beginning of the source's memory to WIRE_TARGET of the other
  *
- * If it uses a receive up, that is posted, with a wr_id that is 100 more.
+ * If the message needs a receive, it is posted, with @wr_id + 100.
  */
 void wire_prepare(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
 {
@@ -601,7 +601,7 @@ void wire_prepare(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 le
 		wire_receive(to, 100 + wr_id, WIRE_TARGET, length);
 }
 
-/** wire_send() - post what wire_prepare() is for */
+/** wire_send() - post the message of wire_prepare() */
 void wire_send(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
 {
 	struct wire_op op = {
@@ -613,7 +613,7 @@ void wire_send(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 lengt
 	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &op), 0);
 }
 
-/** wire_finish() - wait until what wire_send() has posted is done, well and once */
+/** wire_finish() - wait until the message of wire_send() has arrived, once and intact */
 void wire_finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 length)
 {
 	struct wire_end *from = wire_source(wire, opcode), *to = from->peer;
@@ -626,14 +626,14 @@ void wire_finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 len
 	if (wire_has_receive(opcode))
 		wire_expect(wire, recv_cq, 100 + wr_id, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, 0, memcmp(from->memory, to->memory + WIRE_TARGET, length));
-	/* With a READ, what is behind it may be over, too. */
+	/* A READ may have completed earlier requests, too. */
 	if (opcode == IB_WR_RDMA_READ)
 		return;
 	KUNIT_EXPECT_EQ(test, roce_poll_cq(&send_cq->ibcq, 1, &wc), 0);
 	KUNIT_EXPECT_EQ(test, roce_poll_cq(&recv_cq->ibcq, 1, &wc), 0);
 }
 
-/** wire_set_wait() - how late packets may be, for both halves that end 0 sends to */
+/** wire_set_wait() - set the wait for late packets, for both halves that end 0 sends to */
 void wire_set_wait(struct wire *wire, u64 nanoseconds)
 {
 	wire->ends[0].qp->requester.reorder.wait = nanoseconds;
@@ -641,12 +641,12 @@ void wire_set_wait(struct wire *wire, u64 nanoseconds)
 }
 
 /**
- * wire_request() - the first packet of end 0, for the beginning of end 1's memory
+ * wire_request() - describe the first packet of end 0, for the start of end 1's memory
  * @wire: the wire
  * @operation: of the opcode; the service is RC
  * @length: of the RETH, in bytes
  *
- * Return: what wire_inject() sends.
+ * Return: a packet for wire_inject().
  */
 struct roce_packet wire_request(const struct wire *wire, u8 operation, u32 length)
 {
@@ -660,9 +660,9 @@ struct roce_packet wire_request(const struct wire *wire, u8 operation, u32 lengt
 
 /**
  * wire_inject() - send a packet that the QP would not send
- * @end: in whose name
- * @packet: opcode, psn, payload and what the opcode has headers for; qpn, or 0 for
- *	the other end's
+ * @end: sender of the packet
+ * @packet: opcode, psn, payload and the fields of the opcode's headers are set; qpn, or 0
+ *	for the other end's
  * @payload: its bytes, or NULL
  *
  * Return: 0 or -ENOMEM.
@@ -803,7 +803,7 @@ static void connect(struct kunit *test, struct wire_end *end,
 	to_rts(end, setup, attr);
 }
 
-/* The QPs are gone already. */
+/* The QPs are destroyed already. */
 static void free_packets(void *context)
 {
 	struct wire *wire = context;
@@ -835,9 +835,9 @@ struct wire_setup wire_defaults(void)
 }
 
 /**
- * wire_new() - two connected QPs
- * @test: to which they belong
- * @setup: how
+ * wire_new() - make two connected QPs
+ * @test: the test
+ * @setup: their attributes
  */
 struct wire *wire_new(struct kunit *test, const struct wire_setup *setup)
 {

@@ -84,7 +84,7 @@ static void all_other_opcodes_are_invalid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, invalid, 256 - 25 - 12 - 2 - 1 - 1);
 }
 
-/* What Documentation/reliability.md says, for others to implement */
+/* The format in Documentation/reliability.md, for other implementations */
 static void the_sack_format_is_as_documented(struct kunit *test)
 {
 	const struct roce_opcode_info *info = roce_opcode_info(0xe1);
