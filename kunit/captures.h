@@ -5,11 +5,11 @@
 #include <linux/types.h>
 
 /**
- * struct capture - a file of kunit/captures, in the module as it is
+ * struct capture - a file of kunit/captures, linked into the module
  * @name: of the file, without suffix
- * @packets: RoCE packets in it
+ * @packets: number of RoCE packets in it
  * @begin: its first byte
- * @end: behind its last one
+ * @end: one past its last byte
  */
 struct capture {
 	const char *name;
@@ -18,7 +18,7 @@ struct capture {
 	const u8 *end;
 };
 
-/* What captures.c takes in */
+/* The captures in captures.c */
 extern const u8 capture_cm_rping[], capture_cm_rping_end[];
 extern const u8 capture_cm_rping_v6[], capture_cm_rping_v6_end[];
 extern const u8 capture_rc_atomic_cs[], capture_rc_atomic_cs_end[];

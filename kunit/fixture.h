@@ -24,8 +24,8 @@
 #include "train.h"
 
 /*
- * Verbs objects without a network: made by the driver's own verbs, of a device
- * that is never registered. All of it goes when the test ends.
+ * Verbs objects without a network, made by the driver's own verbs for a device that is
+ * never registered. They are freed at the end of the test.
  */
 struct roce_device *fixture_device(struct kunit *test);
 u64 fixture_counter(struct roce_device *dev, enum roce_counter counter);
@@ -41,15 +41,15 @@ struct roce_srq *fixture_srq(struct kunit *test, struct roce_pd *pd,
 			     struct ib_srq_attr attr);
 
 /**
- * struct fixture_qp_attr - what fixture_qp() makes
+ * struct fixture_qp_attr - wanted attributes of a QP
  * @type: IB_QPT_RC or IB_QPT_UD
  * @send_cq: of send completions
  * @recv_cq: of receive completions
  * @srq: shared receive queue, or NULL
  * @cap: queue sizes
- * @signal_all: every send request makes a completion
+ * @signal_all: every send request generates a completion
  * @event_handler: of asynchronous events, or NULL
- * @context: for it
+ * @context: of @event_handler
  */
 struct fixture_qp_attr {
 	enum ib_qp_type type;

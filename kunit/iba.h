@@ -8,7 +8,7 @@
  * struct iba_opcode - a row of table 38 of the IBA specification
  * @opcode: first byte of the BTH
  * @headers: bytes between the BTH and the payload
- * @flags: what the driver has to say of it
+ * @flags: flags that the driver's table must have
  */
 struct iba_opcode {
 	u8 opcode;

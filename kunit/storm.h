@@ -5,15 +5,15 @@
 #include "wire_fake.h"
 
 /**
- * struct storm - everything at once: what happens to the packets of mixed work
+ * struct storm - faults of many kinds for a mix of requests
  * @name: of the case
- * @drop: as in &struct wire_weather, and so are the next four
- * @duplicate: likewise
- * @corrupt: likewise
- * @delay: likewise
- * @distance: likewise
- * @one_way: what end 1 sends is left alone
- * @reordering_us: as in &struct wire_setup
+ * @drop: see &struct wire_weather
+ * @duplicate: see &struct wire_weather
+ * @corrupt: see &struct wire_weather
+ * @delay: see &struct wire_weather
+ * @distance: see &struct wire_weather
+ * @one_way: no faults for packets of end 1
+ * @reordering_us: see &struct wire_setup
  */
 struct storm {
 	const char *name;

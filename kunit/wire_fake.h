@@ -7,15 +7,14 @@
 #include "fixture.h"
 
 /*
- * Two connected QPs, each on a device of its own, and a wire in memory between them
- * that loses, doubles, delays and damages what the test wants it to.
+ * Two connected QPs, each on a device of its own, and a wire in memory between them,
+ * which loses, duplicates, delays and damages packets as the test wants.
  *
- * What a QP sends is queued; it arrives when the test lets it, in wire_run() or
- * wire_wait(). All of that happens on one CPU, so it happens the same way
- * every time.
+ * Packets of a QP are queued, and arrive during wire_run() or wire_wait(). All of this
+ * happens on one CPU, so that a test runs the same way each time.
  */
 #define WIRE_MEMORY	(256 * 1024)
-#define WIRE_TARGET	(WIRE_MEMORY / 2)	/* where messages go, in either memory */
+#define WIRE_TARGET	(WIRE_MEMORY / 2)	/* offset for messages, in either memory */
 #define WIRE_FAULTS	8
 #define WIRE_LOG	4096
 #define WIRE_PSNS	65536		/* more than are ever in flight */
@@ -23,12 +22,12 @@
 #define WIRE_SGES	4
 #define WIRE_INLINE	64
 
-/* How long a test waits for what has to come */
+/* Longest time that a test waits for an event */
 #define PATIENCE	(300 * HZ)
 
 /*
- * A local ACK timeout of 2.4 hours. wire_wait() ends it when nothing happens any more:
- * however slow the machine is, none comes too early.
+ * A local ACK timeout of 2.4 hours. wire_wait() ends it when nothing happens any more, so
+ * it never ends too early, however slow the machine is.
  */
 #define WIRE_TIMEOUT	31
 
@@ -36,15 +35,15 @@ enum wire_action {
 	WIRE_PASS,
 	WIRE_DROP,
 	WIRE_DUPLICATE,
-	WIRE_DELAY,		/* the next one of the same end overtakes it */
-	WIRE_CORRUPT,		/* one bit of it is flipped */
-	WIRE_MARK,		/* a switch says that it is congested: CE */
+	WIRE_DELAY,		/* the next packet of the same end overtakes it */
+	WIRE_CORRUPT,		/* one bit is flipped */
+	WIRE_MARK,		/* a switch marks congestion: CE */
 };
 
 /**
- * struct wire_fault - what happens to a packet
- * @number: which one of its end, counted from 0 since wire_forget()
- * @action: what happens to it
+ * struct wire_fault - a fault of a packet
+ * @number: of the packet of its end, counted from 0 since wire_forget()
+ * @action: the fault
  */
 struct wire_fault {
 	u32 number;
@@ -52,13 +51,13 @@ struct wire_fault {
 };
 
 /**
- * struct wire_weather - what happens to packets by chance, in thousandths of them
- * @random: where chance comes from; seeded, so that a test can be repeated
- * @drop: are lost
- * @duplicate: come twice
- * @corrupt: have one bit flipped
- * @delay: are overtaken by others
- * @distance: by so many at most; 0: there is no weather
+ * struct wire_weather - random faults, in thousandths of the packets
+ * @random: source of random numbers, seeded so that a test can be repeated
+ * @drop: lost packets
+ * @duplicate: duplicated packets
+ * @corrupt: packets with one bit flipped
+ * @delay: packets that others overtake
+ * @distance: the most packets that overtake one; 0: no random faults
  */
 struct wire_weather {
 	struct rnd_state random;
@@ -70,14 +69,14 @@ struct wire_weather {
 };
 
 /**
- * struct wire_record - a packet that was sent, whatever became of it
+ * struct wire_record - a packet that was sent, whether it arrived or not
  * @from: the end that sent it, 0 or 1
  * @opcode: of the BTH
  * @ack_request: of the BTH
  * @sack: the bits of &enum roce_bth_sack
  * @psn: of the BTH
  * @syndrome: of the AETH, if it has one
- * @msn: likewise
+ * @msn: of the AETH, if it has one
  * @length: of the RETH, if it has one
  * @ecn: ECN codepoint that it was sent with
  */
@@ -94,32 +93,32 @@ struct wire_record {
 };
 
 /**
- * struct wire_end - one of the QPs and all that belongs to it
- * @wire: between it and the other one
- * @peer: the other one
+ * struct wire_end - one of the QPs and its objects
+ * @wire: between it and the other QP
+ * @peer: the other end
  * @dev: its device
  * @pd: its protection domain
- * @send_cq: where its sends complete
- * @recv_cq: where its receives complete
- * @mr: all of the kernel's memory, for both sides to use
+ * @send_cq: CQ of its sends
+ * @recv_cq: CQ of its receives
+ * @mr: all of the kernel's memory, for both sides
  * @qp: the QP
- * @gid: its address
+ * @gid: its GID
  * @memory: WIRE_MEMORY bytes to send from and receive into
- * @faults: of the packets that it sends
- * @fault_count: how many
- * @weather: what happens to the others
- * @cut: nothing that it sends arrives
- * @marked: all that it sends is marked, whole trains included
- * @refuse: so many trains are not even taken, as by a full qdisc
- * @room: if not 0, so many packets of the next train are taken; not for whole trains
- * @sent: packets, since wire_forget()
- * @trains: that they were sent in
+ * @faults: of packets that it sends
+ * @fault_count: number of faults
+ * @weather: random faults of the other packets
+ * @cut: none of its packets arrives
+ * @marked: all of its packets are marked, whole trains included
+ * @refuse: number of trains to refuse, as a full qdisc does
+ * @room: if not 0, number of packets to take of the next train; not for whole trains
+ * @sent: number of packets since wire_forget()
+ * @trains: number of trains of these packets
  * @events: bit mask of asynchronous events that were reported
- * @known: PSNs that selective acknowledgments have told it of, by their lower bits
- * @went_back: how often its device had gone back by then; then it knows nothing
- * @in_vain: SENDs and WRITEs of it that were sent again, though it knew of them
+ * @known: PSNs of received selective acknowledgments, by their lower bits
+ * @went_back: how often its device had gone back at that time; then @known is cleared
+ * @in_vain: number of SENDs and WRITEs that were sent again in spite of @known
  * @held: a packet that is being overtaken
- * @late: more of them, with @sent when each arrives in its mark
+ * @late: more of them, with @sent at the time of arrival in their mark
  */
 struct wire_end {
 	struct wire *wire;
@@ -152,19 +151,19 @@ struct wire_end {
 /**
  * struct wire_setup - how the QPs are connected
  * @type: IB_QPT_RC or IB_QPT_UC
- * @ipv6: rather than IPv4
+ * @ipv6: over IPv6, else IPv4
  * @whole_trains: trains arrive whole; faults do not apply then
  * @mtu: path MTU
  * @psn: first PSN that end 0 and end 1 send
  * @timeout: exponent of the local ACK timeout, 0 for none
- * @retry_count: how often to try again without progress
- * @rnr_retry: how often to try again after an RNR NAK
- * @rnr_timer: code of the delay that an RNR NAK asks for
- * @reads: READs and atomics at a time, both ways
+ * @retry_count: number of attempts without progress
+ * @rnr_retry: number of attempts after an RNR NAK
+ * @rnr_timer: code of the delay in an RNR NAK
+ * @reads: maximum of outstanding READs and atomics, in both directions
  * @access: IB_ACCESS_* that the QPs grant
  * @mr_access: IB_ACCESS_* that the memory was registered with
  * @controlled: with congestion control, which slows down after a loss
- * @algorithm: instead of the devices' own, NULL for that
+ * @algorithm: instead of the devices' own, or NULL
  * @reordering_us: of the devices; 0: packets that come early are dropped
  * @loss_recovery: of each end's device
  */
@@ -189,19 +188,19 @@ struct wire_setup {
 
 /**
  * struct wire - the wire
- * @test: to which it belongs
+ * @test: the test
  * @ends: the QPs
  * @whole_trains: see &struct wire_setup
- * @lock: guards what follows, and what an end counts
- * @queue: packets that are under way
- * @log: what was sent, in its order
- * @logged: how many
+ * @lock: guards the fields below, and the counts of an end
+ * @queue: packets in flight
+ * @log: sent packets, in their order
+ * @logged: number of packets in @log
  */
 struct wire {
 	struct kunit *test;
 	struct wire_end ends[2];
 	bool whole_trains;
-	spinlock_t lock; /* of the rest */
+	spinlock_t lock; /* see @lock above */
 	struct sk_buff_head queue;
 	struct wire_record log[WIRE_LOG];
 	u32 logged;
@@ -209,17 +208,17 @@ struct wire {
 
 /**
  * struct wire_op - a work request
- * @opcode: what to do
- * @wr_id: comes back with the completion
+ * @opcode: of the work request
+ * @wr_id: of the completion
  * @local: offset in the end's memory
  * @length: bytes
  * @remote: offset in the peer's memory
  * @flags: IB_SEND_* besides IB_SEND_SIGNALED
- * @sges: pieces that the local memory is given in, 0 for one
- * @compare_add: of an atomic, what is added, or what memory has to be
- * @swap: of an atomic, what memory becomes
- * @bad_lkey: with a key of nothing
- * @bad_rkey: likewise
+ * @sges: number of scatter/gather elements of the local memory, 0 for one
+ * @compare_add: for an atomic, the number to add or the expected value
+ * @swap: for an atomic, the new value
+ * @bad_lkey: with an L_Key that does not exist
+ * @bad_rkey: with an R_Key that does not exist
  */
 struct wire_op {
 	enum ib_wr_opcode opcode;
@@ -237,10 +236,10 @@ struct wire_op {
 
 #define WIRE_IMMEDIATE	0x12345678
 
-/* What a counter of an end's device says; @name as in counter_list.h */
+/* Read a counter of an end's device; @name as in counter_list.h */
 #define SEEN(end, name) fixture_count((end)->dev, name)
 
-/** wire_has_receive() - whether a request uses a receive of the peer up */
+/** wire_has_receive() - whether a request needs a receive of the peer */
 static inline bool wire_has_receive(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_SEND || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
