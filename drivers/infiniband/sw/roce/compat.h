@@ -24,6 +24,8 @@
 /**
  * struct roce_bh - work in softirq context, which never runs twice at a time
  * @function: the work
+ * @work: on system_bh_wq, in newer kernels
+ * @tasklet: in older kernels
  */
 struct roce_bh {
 	void (*function)(struct roce_bh *bh);

@@ -100,7 +100,9 @@ static inline u32 roce_ring_unconsumed(struct roce_ring *ring)
 }
 
 /**
- * roce_ring_element() - the element @ahead positions after the driver's index
+ * roce_ring_element() - get an element of a ring
+ * @ring: the ring
+ * @ahead: its position after the driver's index
  *
  * The other side can change the bytes at any time: copy them once.
  */
