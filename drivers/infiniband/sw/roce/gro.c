@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Generic receive offload: packets that a NIC received in one go go up the stack
- * together, as a train.
+ * Generic receive offload: packets that a NIC received together go up the stack
+ * as one train.
  *
  *	[IP][UDP][BTH .. ICRC] -> [BTH .. ICRC] -> [BTH .. ICRC] -> ..
  *
