@@ -278,7 +278,7 @@ static bool is_owed_already(const struct roce_qp *qp,
 	       resource->left == roce_answer_packets(qp, packet);
 }
 
-/* Whether the end of the READ is missing: a requester that goes back asks for all. */
+/* Whether the request stops before the end: going back, it would ask for all the rest. */
 static bool is_asked_for_alone(const struct roce_qp *qp,
 			       const struct roce_packet *packet,
 			       const struct roce_resource *resource)

@@ -127,7 +127,7 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 	bool asks = roce_request_has_response(request) &&
 		    !roce_cursor_sent_before(requester);
 
-	/* Restart the ACK timeout if nothing was in flight, unless the netdev stalls. */
+	/* With nothing in flight no answer is late yet, unless the netdev stalls. */
 	if (!roce_in_flight(requester) && !requester->stalls)
 		roce_retransmit_expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);

@@ -251,8 +251,8 @@ static void hand_island_on(struct sk_buff *skb)
 }
 
 /*
- * The time of a run is its arrival, or that of a later run if that came before. So the
- * last run with a time before another run's has arrived before it.
+ * A run has the time of the run after it, if there is one, else its own arrival. So times
+ * grow with PSNs, and no run has a time after its arrival.
  */
 static void note_time(struct sk_buff *skb)
 {
