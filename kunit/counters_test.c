@@ -53,15 +53,15 @@ static void a_bound_qp_counts_separately(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &bound->ibqp));
 	KUNIT_EXPECT_PTR_EQ(test, counter, bound->ibqp.counter);
-	roce_count_add(bound, tx_packets, 3);
-	roce_count(other, tx_packets);
+	fixture_add(bound, tx_packets, 3);
+	fixture_add(other, tx_packets, 1);
 	KUNIT_EXPECT_EQ(test, 3, value_in(test, counter, "tx_packets"));
 	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_packets));
 	KUNIT_EXPECT_EQ(test, 4, roce_counter_total(dev, ROCE_COUNTER_tx_packets));
 
 	KUNIT_EXPECT_EQ(test, 0, roce_counter_unbind_qp(&bound->ibqp));
 	KUNIT_EXPECT_NULL(test, bound->ibqp.counter);
-	roce_count(bound, tx_packets);
+	fixture_add(bound, tx_packets, 1);
 	KUNIT_EXPECT_EQ(test, 3, value_in(test, counter, "tx_packets"));
 	KUNIT_EXPECT_EQ(test, 2, fixture_count(dev, tx_packets));
 	roce_counter_dealloc(counter);
@@ -76,8 +76,8 @@ static void two_qps_can_share_a_counter(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &one->ibqp));
 	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &two->ibqp));
-	roce_count(one, rx_packets);
-	roce_count(two, rx_packets);
+	fixture_add(one, rx_packets, 1);
+	fixture_add(two, rx_packets, 1);
 	KUNIT_EXPECT_EQ(test, 2, value_in(test, counter, "rx_packets"));
 	roce_counter_unbind_qp(&one->ibqp);
 	roce_counter_unbind_qp(&two->ibqp);
@@ -115,7 +115,7 @@ static void the_device_keeps_the_counts_of_a_freed_counter(struct kunit *test)
 	struct rdma_counter *counter = make_counter(test);
 
 	KUNIT_ASSERT_EQ(test, 0, roce_counter_bind_qp(counter, &qp->ibqp));
-	roce_count_add(qp, tx_bytes, 1000);
+	fixture_add(qp, tx_bytes, 1000);
 	roce_counter_unbind_qp(&qp->ibqp);
 	roce_counter_dealloc(counter);
 	KUNIT_EXPECT_EQ(test, 0, fixture_count(dev, tx_bytes));
@@ -138,17 +138,17 @@ static void an_alias_shows_its_counter(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, stats);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, free_stats, stats));
-	roce_count_add(dev, tx_packets, 7);
-	roce_count(dev, req_rnr_retries_exceeded);
+	fixture_add(dev, tx_packets, 7);
+	fixture_add(dev, req_rnr_retries_exceeded, 1);
 	KUNIT_EXPECT_EQ(test, stats->num_counters,
 			roce_get_hw_stats(&dev->ibdev, stats, 1, 0));
 	KUNIT_EXPECT_EQ(test, 7, value_of(test, stats, "tx_packets"));
 	KUNIT_EXPECT_EQ(test, 7, value_of(test, stats, "sent_pkts"));
 	KUNIT_EXPECT_EQ(test, 1, value_of(test, stats, "retry_rnr_exceeded_err"));
 	KUNIT_EXPECT_EQ(test, 0, value_of(test, stats, "rcvd_pkts"));
-	roce_count_add(dev, tx_bytes, 1000);
-	roce_count_add(dev, rx_bytes, 2000);
-	roce_count(dev, tx_stalled_queue);
+	fixture_add(dev, tx_bytes, 1000);
+	fixture_add(dev, rx_bytes, 2000);
+	fixture_add(dev, tx_stalled_queue, 1);
 	roce_get_hw_stats(&dev->ibdev, stats, 1, 0);
 	KUNIT_EXPECT_EQ(test, 1000, value_of(test, stats, "sent_bytes"));
 	KUNIT_EXPECT_EQ(test, 2000, value_of(test, stats, "rcvd_bytes"));
@@ -172,8 +172,10 @@ static void a_stall_is_counted_by_its_reason(struct kunit *test)
 	struct roce_device *dev = test->priv;
 	struct roce_qp *qp = fixture_bare_qp(test, dev);
 
+	local_bh_disable();
 	roce_count_stall(qp, -EAGAIN, 1000 * NSEC_PER_USEC);
 	roce_count_stall(qp, -ENOMEM, 234 * NSEC_PER_USEC);
+	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_stalled_queue));
 	KUNIT_EXPECT_EQ(test, 1, fixture_count(dev, tx_stalled_memory));
 	KUNIT_EXPECT_EQ(test, 1234, fixture_count(dev, tx_wait_us));
@@ -194,10 +196,10 @@ static void all_packets_of_a_run_are_dropped(struct kunit *test)
 {
 	struct roce_device *dev = test->priv;
 
-	rcu_read_lock();
+	local_bh_disable();
 	roce_drop_run(dev, dev->counters, make_run(test),
 		      ROCE_COUNTER_rx_dropped_no_memory);
-	rcu_read_unlock();
+	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, 3, fixture_count(dev, rx_dropped_no_memory));
 }
 

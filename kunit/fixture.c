@@ -91,6 +91,25 @@ struct roce_device *fixture_device(struct kunit *test)
 }
 
 /**
+ * fixture_next_packet() - roce_run_next(), as a softirq calls it
+ * @skb: of the run
+ * @qp: that receives it
+ * @packet: filled in
+ *
+ * Return: false at the end of the run.
+ */
+bool fixture_next_packet(struct sk_buff *skb, struct roce_qp *qp,
+			 struct roce_packet *packet)
+{
+	bool taken;
+
+	local_bh_disable();
+	taken = roce_run_next(skb, qp, packet);
+	local_bh_enable();
+	return taken;
+}
+
+/**
  * fixture_counter() - read a counter of a device
  * @dev: the device
  * @counter: the counter

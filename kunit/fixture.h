@@ -31,6 +31,16 @@ struct roce_device *fixture_device(struct kunit *test);
 u64 fixture_counter(struct roce_device *dev, enum roce_counter counter);
 #define fixture_count(dev, name) fixture_counter(dev, ROCE_COUNTER_##name)
 
+/* Count an event of a device or a QP, as a softirq does */
+#define fixture_add(owner, name, amount) do { \
+	local_bh_disable(); \
+	roce_count_add(owner, name, amount); \
+	local_bh_enable(); \
+} while (0)
+
+bool fixture_next_packet(struct sk_buff *skb, struct roce_qp *qp,
+			 struct roce_packet *packet);
+
 struct roce_pd *fixture_pd(struct kunit *test, struct roce_device *dev);
 struct roce_mr *fixture_dma_mr(struct kunit *test, struct roce_pd *pd, int access);
 struct roce_mw *fixture_mw(struct kunit *test, struct roce_pd *pd,

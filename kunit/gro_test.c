@@ -212,7 +212,7 @@ static void read_back(struct kunit *test, struct sk_buff *skb,
 	KUNIT_ASSERT_TRUE(test, skb_is_gso(skb));
 	roce_run_init(skb, skb_shinfo(skb)->gso_size);
 	for (n = 0; n < packets; n++) {
-		KUNIT_ASSERT_TRUE(test, roce_run_next(skb, nic->qp, &packet));
+		KUNIT_ASSERT_TRUE(test, fixture_next_packet(skb, nic->qp, &packet));
 		KUNIT_EXPECT_EQ(test, packet.psn, PSN + n);
 		KUNIT_ASSERT_EQ(test, packet.payload, payloads[n]);
 		KUNIT_ASSERT_EQ(test, 0,
@@ -221,7 +221,7 @@ static void read_back(struct kunit *test, struct sk_buff *skb,
 		KUNIT_EXPECT_EQ(test, 0, memcmp(nic->copy, nic->bytes + n,
 						packet.payload));
 	}
-	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, nic->qp, &packet));
+	KUNIT_EXPECT_FALSE(test, fixture_next_packet(skb, nic->qp, &packet));
 }
 
 static const u32 some[] = { 1024, 1024, 1024, 1024, 1024, 7 };

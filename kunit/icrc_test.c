@@ -49,7 +49,7 @@ static bool is_taken(struct kunit *test, const u8 *ip, u32 length,
 	bool taken;
 
 	roce_run_init(skb, skb->len);
-	taken = roce_run_next(skb, fixture_bare_qp(test, test->priv), packet);
+	taken = fixture_next_packet(skb, fixture_bare_qp(test, test->priv), packet);
 	kfree_skb(skb);
 	return taken;
 }

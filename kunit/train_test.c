@@ -143,13 +143,13 @@ static void walk(struct kunit *test, struct sk_buff *skb, const struct plan *pla
 	u32 n;
 
 	for (n = 0; n < plan->packets; n++) {
-		KUNIT_ASSERT_TRUE(test, roce_run_next(skb, bench_of(test)->qp,
-						      &packet));
+		KUNIT_ASSERT_TRUE(test, fixture_next_packet(skb, bench_of(test)->qp,
+							    &packet));
 		compare(test, skb, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
 	}
-	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench_of(test)->qp,
-					       &packet));
+	KUNIT_EXPECT_FALSE(test, fixture_next_packet(skb, bench_of(test)->qp,
+						     &packet));
 }
 
 static void a_built_train_is_parsed_again(struct kunit *test)
@@ -178,8 +178,8 @@ static void each_packet_is_complete_on_the_wire(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (__force u32)icrc,
 				(__force u32)fixture_icrc(ip, length));
 		roce_run_init(single, single->len);
-		KUNIT_EXPECT_TRUE(test, roce_run_next(single, bench_of(test)->qp,
-						      &packet));
+		KUNIT_EXPECT_TRUE(test, fixture_next_packet(single, bench_of(test)->qp,
+							    &packet));
 		compare(test, single, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
 		kfree_skb(single);
@@ -206,8 +206,8 @@ static void software_segmentation_makes_right_packets(struct kunit *test)
 	skb_list_walk_safe(segments, segment, next) {
 		skb_pull(segment, skb_network_header_len(segment));
 		roce_run_init(segment, segment->len);
-		KUNIT_EXPECT_TRUE(test, roce_run_next(segment,
-						      bench_of(test)->qp,
+		KUNIT_EXPECT_TRUE(test, fixture_next_packet(segment,
+							    bench_of(test)->qp,
 						      &packet));
 		compare(test, segment, n, n + 1 == plan->packets ?
 			plan->last : plan->payload, &packet);
@@ -418,8 +418,8 @@ static void headers_of_every_opcode_are_parsed_again(struct kunit *test)
 		sent = full_description(opcode);
 		skb = lone_packet(test, &sent);
 		turn_round(skb);
-		KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench_of(test)->qp,
-						      &seen));
+		KUNIT_EXPECT_TRUE(test, fixture_next_packet(skb, bench_of(test)->qp,
+							    &seen));
 		compare_bth(test, &sent, &seen);
 		compare_extended(test, &sent, &seen);
 		kfree_skb(skb);
@@ -485,14 +485,14 @@ static void packets_can_be_begun_together(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, count);
 		turn_round(skb);
 		for (n = 0; n < count; n++) {
-			KUNIT_ASSERT_TRUE(test, roce_run_next(skb, bench->qp, &packet));
+			KUNIT_ASSERT_TRUE(test, fixture_next_packet(skb, bench->qp, &packet));
 			KUNIT_EXPECT_EQ(test, packet.psn, roce_psn_add(FIRST_PSN, n));
 			KUNIT_ASSERT_EQ(test, packet.payload, payload);
 			skb_copy_bits(skb, packet.offset, bench->copy, payload);
 			KUNIT_EXPECT_EQ(test, 0, memcmp(bench->copy, bench->bytes +
 							n * payload, payload));
 		}
-		KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench->qp, &packet));
+		KUNIT_EXPECT_FALSE(test, fixture_next_packet(skb, bench->qp, &packet));
 		kfree_skb(skb);
 	}
 }
@@ -606,7 +606,7 @@ static u32 count_packets(struct kunit *test, struct sk_buff *skb)
 	struct roce_packet packet;
 	u32 n = 0;
 
-	while (roce_run_next(skb, bench_of(test)->qp, &packet))
+	while (fixture_next_packet(skb, bench_of(test)->qp, &packet))
 		n++;
 	return n;
 }
@@ -679,11 +679,11 @@ static void one_bad_packet_spoils_no_other(struct kunit *test)
 	byte ^= 0x40;
 	KUNIT_ASSERT_EQ(test, skb_store_bits(skb, 8 + 216 + 50, &byte, 1), 0);
 
-	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->qp, &packet));
+	KUNIT_EXPECT_TRUE(test, fixture_next_packet(skb, bench->qp, &packet));
 	compare(test, skb, 0, 200, &packet);
-	KUNIT_EXPECT_TRUE(test, roce_run_next(skb, bench->qp, &packet));
+	KUNIT_EXPECT_TRUE(test, fixture_next_packet(skb, bench->qp, &packet));
 	compare(test, skb, 2, 200, &packet);
-	KUNIT_EXPECT_FALSE(test, roce_run_next(skb, bench->qp, &packet));
+	KUNIT_EXPECT_FALSE(test, fixture_next_packet(skb, bench->qp, &packet));
 	KUNIT_EXPECT_EQ(test, fixture_count(bench->dev, rx_icrc_encapsulated), 1);
 	kfree_skb(skb);
 }
@@ -717,7 +717,7 @@ static bool is_taken(struct kunit *test, u32 length)
 	fixture_seal(bench->copy, length);
 	skb = fixture_datagram(test, bench->copy, length);
 	roce_run_init(skb, skb->len);
-	taken = roce_run_next(skb, bench->qp, &packet);
+	taken = fixture_next_packet(skb, bench->qp, &packet);
 	kfree_skb(skb);
 	return taken;
 }

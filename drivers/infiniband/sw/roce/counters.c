@@ -51,7 +51,7 @@ const char *roce_counter_name(enum roce_counter counter)
 static void count_drop(struct roce_device *dev, struct roce_counters __percpu *counters,
 		       u32 qpn, u32 psn, u32 packets, enum roce_counter why)
 {
-	this_cpu_add(counters->value[why], packets);
+	roce_count_in(counters, why, packets);
 	trace_roce_drop(dev, qpn, psn, packets, roce_counter_name(why));
 }
 

@@ -2,6 +2,7 @@
 #ifndef ROCE_COUNTERS_H
 #define ROCE_COUNTERS_H
 
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -28,19 +29,24 @@ struct roce_counters {
 #define ROCE_COUNT 1
 #endif
 
-/* roce_count_add() for an enum roce_counter in a variable */
-#define roce_count_value(owner, counter, amount) do { \
+/* roce_count_add() for counters that the caller has looked up */
+#define roce_count_in(counters, counter, amount) do { \
+	lockdep_assert_in_softirq(); \
 	if (ROCE_COUNT) \
-		this_cpu_add(READ_ONCE((owner)->counters)->value[counter], \
-			     (amount)); \
+		__this_cpu_add((counters)->value[counter], (amount)); \
 } while (0)
+
+/* roce_count_add() for an enum roce_counter in a variable */
+#define roce_count_value(owner, counter, amount) \
+	roce_count_in(READ_ONCE((owner)->counters), counter, amount)
 
 /*
  * A plain increment on this CPU; @name as in counter_list.h. @owner is the QP
  * that the event belongs to, or the device if it belongs to none. A QP counts
  * with its device unless a counter of "rdma statistic qp" is bound to it.
  *
- * In a section, or with an engine of the QP claimed.
+ * BH disabled, which is all that guards the value; in a section, or with an engine
+ * of the QP claimed.
  */
 #define roce_count_add(owner, name, amount) \
 	roce_count_value(owner, ROCE_COUNTER_##name, amount)

@@ -65,8 +65,11 @@ void roce_port_event(struct roce_device *dev)
 	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
 		return;
 	dev->port_state = state;
-	if (state != IB_PORT_ACTIVE)
+	if (state != IB_PORT_ACTIVE) {
+		local_bh_disable();
 		roce_count(dev, link_downed);
+		local_bh_enable();
+	}
 
 	/* Unregistering waits for this reference, and then for the event. */
 	if (!ib_device_try_get(&dev->ibdev))
