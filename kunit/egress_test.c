@@ -19,6 +19,7 @@
  * @turns: number of turns so far
  * @wanted: number of turns that they want
  * @cost: sk_buffs of a train
+ * @length: bytes of each of them
  * @sent: sk_buffs in the queues of the host
  */
 struct line {
@@ -29,23 +30,31 @@ struct line {
 	u32 turns;
 	u32 wanted;
 	u32 cost;
+	u32 length;
 	struct sk_buff_head sent;
 };
 
 static struct line *the_line;
 
-static void send(struct roce_device *dev, u32 count, struct sk_buff_head *sent)
+static void send_long(struct roce_device *dev, u32 count, u32 length,
+		      struct sk_buff_head *sent)
 {
 	while (count--) {
-		struct sk_buff *skb = alloc_skb(100, GFP_ATOMIC);
+		struct sk_buff *skb = alloc_skb(length, GFP_ATOMIC);
 
 		if (WARN_ON(!skb))
 			return;
+		skb_put(skb, length);
 		local_bh_disable();
 		roce_egress_charge(dev, skb);
 		skb_queue_tail(sent, skb);
 		local_bh_enable();
 	}
+}
+
+static void send(struct roce_device *dev, u32 count, struct sk_buff_head *sent)
+{
+	send_long(dev, count, 100, sent);
 }
 
 static void leave(struct sk_buff_head *sent, u32 count)
@@ -61,7 +70,7 @@ static bool advance(struct roce_engine *engine)
 	if (line->turns == line->wanted ||
 	    !roce_egress_take_turn(line->qp, engine))
 		return false;
-	send(line->dev, line->cost, &line->sent);
+	send_long(line->dev, line->cost, line->length, &line->sent);
 	if (line->turns < ENGINES)
 		line->order[line->turns] = engine;
 	line->turns++;
@@ -100,6 +109,7 @@ static struct line *new_line(struct kunit *test)
 	skb_queue_head_init(&line->sent);
 	line->wanted = ENGINES;
 	line->cost = 1;
+	line->length = 100;
 	for (i = 0; i < ENGINES; i++)
 		roce_engine_init(&line->engines[i], &ops);
 	the_line = line;
@@ -215,6 +225,42 @@ static void a_cut_train_counts_as_all_its_packets(struct kunit *test)
 		leave(&line->sent, line->cost);
 		KUNIT_EXPECT_TRUE(test, turns_become(line, i + 1));
 		KUNIT_EXPECT_EQ(test, ROCE_EGRESS_LIMIT,
+				skb_queue_len(&line->sent));
+	}
+	held_back(test, line, ENGINES);
+}
+
+/* Each long sk_buff is a quarter of the limit. */
+static void bytes_are_limited_as_well(struct kunit *test)
+{
+	struct line *line = new_line(test);
+
+	send_long(line->dev, 3, ROCE_EGRESS_BYTES / 4, &line->sent);
+	ask(&line->engines[0]);
+	KUNIT_EXPECT_EQ(test, line->turns, 1);
+	send_long(line->dev, 1, ROCE_EGRESS_BYTES / 4, &line->sent);
+	ask(&line->engines[1]);
+	KUNIT_EXPECT_EQ(test, line->turns, 1);
+	held_back(test, line, 1);
+	leave(&line->sent, 1);
+	KUNIT_EXPECT_TRUE(test, turns_become(line, 2));
+}
+
+/* One train at a time fits into what has left. */
+static void turns_are_given_for_the_bytes_that_have_left(struct kunit *test)
+{
+	struct line *line = new_line(test);
+	u32 i;
+
+	line->length = 64000;
+	send_long(line->dev, 1 + ROCE_EGRESS_BYTES / line->length, line->length,
+		  &line->sent);
+	ask_all(line);
+	KUNIT_EXPECT_EQ(test, line->turns, 0);
+	for (i = 0; i < ENGINES; i++) {
+		leave(&line->sent, 1);
+		KUNIT_EXPECT_TRUE(test, turns_become(line, i + 1));
+		KUNIT_EXPECT_EQ(test, 1 + ROCE_EGRESS_BYTES / line->length,
 				skb_queue_len(&line->sent));
 	}
 	held_back(test, line, ENGINES);
@@ -388,6 +434,8 @@ static struct kunit_case egress_cases[] = {
 	KUNIT_CASE(a_later_engine_does_not_overtake),
 	KUNIT_CASE(a_destroyed_engine_leaves_the_queue),
 	KUNIT_CASE(a_cut_train_counts_as_all_its_packets),
+	KUNIT_CASE(bytes_are_limited_as_well),
+	KUNIT_CASE(turns_are_given_for_the_bytes_that_have_left),
 	KUNIT_CASE(an_engine_on_another_cpu_keeps_its_place),
 	KUNIT_CASE(packets_that_stay_in_the_host_are_not_counted_forever),
 	KUNIT_CASE(time_while_the_host_stood_still_does_not_count),

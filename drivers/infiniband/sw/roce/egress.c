@@ -5,17 +5,21 @@
  *
  * A window limits the packets in flight of one QP, but a hundred QPs have a hundred
  * windows. So each CPU counts the sk_buffs that it has sent for the device and that
- * are still in the host. Above a limit, which is below the capacity of these queues,
- * engines wait for a turn. A timer runs several times per millisecond while engines
- * wait. It checks how many sk_buffs have left, and gives turns to as many engines. A
- * turn is good for one train.
+ * are still in the host, and their bytes. Above a limit of sk_buffs, which is below the
+ * capacity of these queues, or of bytes, which keeps the queues short, engines wait for
+ * a turn. A timer runs while engines wait, at least twice in the time that the line
+ * needs for what is in the queues. It checks how much has left, and gives turns to as
+ * many engines. A turn is good for one train.
  *
  * The count is the number of references to a socket, which otherwise only tells IP to
  * use the MTU of the netdev. Each sk_buff holds a reference. The stack drops it when
  * the sk_buff is freed, or when the IP layer of a peer on this host receives it;
  * earlier if software cuts a train after the qdisc, or sends it through lo. An sk_buff
  * that is kept for long, by a queue of netfilter for example, keeps the socket, but
- * neither the device nor this module, and is not counted after a while.
+ * neither the device nor this module, and is not counted after a while. A destructor
+ * that wakes engines would be quicker than the timer, but would keep the module.
+ *
+ * The bytes follow from the count: the sk_buffs in the queues are the latest ones.
  */
 #include <linux/in.h>
 #include <linux/net.h>
@@ -28,9 +32,14 @@
 #include "egress.h"
 #include "engine.h"
 #include "qp.h"
-#include "requester.h"
+#include "train.h"
 
-#define TICK_INTERVAL	(100 * NSEC_PER_USEC)
+/* Bounds of the time between two ticks */
+#define MIN_TICK	(10 * NSEC_PER_USEC)
+#define MAX_TICK	(100 * NSEC_PER_USEC)
+
+/* The latest sk_buffs, whose sizes are known. More than may be in the queues. */
+#define HISTORY		(2 * ROCE_EGRESS_LIMIT)
 
 /*
  * sk_buffs that stay for so long, while no other sk_buff leaves, are not counted any
@@ -41,27 +50,35 @@
 
 /**
  * struct roce_egress - the sk_buffs that one CPU has sent for a device
+ * @dev: the device
  * @socket: has a reference for each sk_buff in the host's queues
  * @sent: number of sk_buffs sent
+ * @sent_bytes: bytes sent, modulo 2^32
+ * @bytes_before: value of @sent_bytes before each of the latest sk_buffs, by its number
  * @stuck: number of sk_buffs in the queues that are not counted
  * @lock: guards the fields below, and waiting turns
  * @waiting: turns, in their order
  * @left: number of sk_buffs that had left at the latest tick of @timer
  * @ticked_at: time of that tick, ns
  * @quiet: time without an sk_buff leaving, ns
+ * @interval: time between two ticks, ns
  * @timer: runs while there are waiting turns
  *
- * @sent and @stuck belong to the CPU, with BH disabled.
+ * The numbers of sk_buffs and bytes belong to the CPU, with BH disabled.
  */
 struct roce_egress {
+	struct roce_device *dev;
 	struct socket *socket;
 	u64 sent;
+	u32 sent_bytes;
+	u32 bytes_before[HISTORY];
 	u32 stuck;
 	spinlock_t lock;		/* see @lock above */
 	struct list_head waiting;
 	u64 left;
 	u64 ticked_at;
 	u64 quiet;
+	u64 interval;
 	struct hrtimer timer;
 };
 
@@ -70,29 +87,52 @@ static u32 in_queues(const struct roce_egress *egress)
 	return refcount_read(&egress->socket->sk->sk_refcnt) - 1;
 }
 
-/* Number of sk_buffs that may be sent. BH disabled, on the CPU of @egress. */
+/* Bytes of the latest @count sk_buffs */
+static u32 latest_bytes(const struct roce_egress *egress, u32 count)
+{
+	if (!count)
+		return 0;
+	count = min(count, HISTORY);
+	return egress->sent_bytes -
+	       egress->bytes_before[(egress->sent - count) % HISTORY];
+}
+
+/* Number of trains that may be sent. BH disabled, on the CPU of @egress. */
 static u32 room(struct roce_egress *egress)
 {
 	u32 present = in_queues(egress);
-	u32 counted;
+	u32 counted, bytes;
 
 	if (egress->stuck > present)
 		egress->stuck = present;
 	counted = present - egress->stuck;
-	return counted < ROCE_EGRESS_LIMIT ? ROCE_EGRESS_LIMIT - counted : 0;
+	bytes = latest_bytes(egress, counted);
+	if (counted >= ROCE_EGRESS_LIMIT || bytes >= ROCE_EGRESS_BYTES)
+		return 0;
+	return min(ROCE_EGRESS_LIMIT - counted,
+		   DIV_ROUND_UP(ROCE_EGRESS_BYTES - bytes, ROCE_TRAIN_MAX_BYTES));
+}
+
+/* Half of the time that the line needs for what is in the queues, ns */
+static u64 next_interval(const struct roce_egress *egress)
+{
+	u64 rate = READ_ONCE(egress->dev->congestion.line_rate);
+	u64 bits = latest_bytes(egress, in_queues(egress)) * 8ull;
+	u64 drained = div64_u64(bits * NSEC_PER_SEC / 2, rate);
+
+	return max_t(u64, clamp(drained, MIN_TICK, MAX_TICK), hrtimer_resolution);
 }
 
 /* Stop counting sk_buffs that are stuck for too long. */
 static void look_for_progress(struct roce_egress *egress)
 {
-	u64 most = max_t(u64, TICK_INTERVAL, hrtimer_resolution);
 	u32 present = in_queues(egress);
 	u64 left = egress->sent - present;
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&egress->lock);
 	/* A late tick counts like one in time. */
-	egress->quiet += min(now - egress->ticked_at, most);
+	egress->quiet += min(now - egress->ticked_at, egress->interval);
 	egress->ticked_at = now;
 	if (left != egress->left) {
 		egress->left = left;
@@ -131,7 +171,8 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	look_for_progress(egress);
 	grant(egress, room(egress));
 	if (!list_empty(&egress->waiting)) {
-		hrtimer_forward_now(timer, ns_to_ktime(TICK_INTERVAL));
+		egress->interval = next_interval(egress);
+		hrtimer_forward_now(timer, ns_to_ktime(egress->interval));
 		again = HRTIMER_RESTART;
 	}
 	spin_unlock_bh(&egress->lock);
@@ -144,7 +185,8 @@ static void begin_to_tick(struct roce_egress *egress)
 	egress->left = egress->sent - in_queues(egress);
 	egress->ticked_at = ktime_get_ns();
 	egress->quiet = 0;
-	hrtimer_start(&egress->timer, ns_to_ktime(TICK_INTERVAL),
+	egress->interval = next_interval(egress);
+	hrtimer_start(&egress->timer, ns_to_ktime(egress->interval),
 		      ROCE_WAIT_MODE);
 }
 
@@ -213,7 +255,8 @@ void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
 	struct roce_egress *egress = this_cpu_ptr(dev->egress);
 	struct sock *sk = egress->socket->sk;
 
-	egress->sent++;
+	egress->bytes_before[egress->sent++ % HISTORY] = egress->sent_bytes;
+	egress->sent_bytes += skb->len;
 	sock_hold(sk);
 	skb->sk = sk;
 	skb->destructor = sock_efree;
@@ -293,6 +336,7 @@ int roce_egress_open(struct roce_device *dev)
 	for_each_possible_cpu(cpu) {
 		struct roce_egress *egress = per_cpu_ptr(dev->egress, cpu);
 
+		egress->dev = dev;
 		spin_lock_init(&egress->lock);
 		INIT_LIST_HEAD(&egress->waiting);
 		hrtimer_setup(&egress->timer, tick, CLOCK_MONOTONIC,
