@@ -133,7 +133,7 @@ on_stock=(pyverbs loss counters)
 on_debug=(verbs nvmeof hostile teardown faults)
 networks=(base_devices exclusive identity ipv4_only link link_local local_users mtu netdevs network router
 	stacks vlan vrf vxlan)
-transport=(crowd distance gro integrity marks multicast queues reorder switches traffic train_receive wire)
+transport=(crowd distance gro integrity marks multicast queues reorder steering switches traffic train_receive wire)
 only_in_soak=(selective storm)
 
 # shellcheck disable=SC2046 # names without blanks, here and below

@@ -13,6 +13,10 @@
 #include <linux/hrtimer.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
+#ifdef ROCE_HAVE_NET_RPS
+#include <net/rps.h>
+#endif
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #ifdef ROCE_HAVE_LINUX_UNALIGNED

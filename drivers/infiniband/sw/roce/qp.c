@@ -135,6 +135,13 @@ void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
 	roce_qp_event(qp, event);
 }
 
+/* The hash is 0 unless the NIC, or steering (RPS), has computed it. */
+static void remember_hash(struct roce_qp *qp, const struct sk_buff *skb)
+{
+	if (skb->hash && skb->hash != READ_ONCE(qp->received_hash))
+		WRITE_ONCE(qp->received_hash, skb->hash);
+}
+
 /**
  * roce_qp_receive() - give a run of packets to a QP
  * @qp: found in this section
@@ -150,6 +157,8 @@ void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
 	trace_roce_train_received(qp, skb, roce_run(skb)->offset,
 				  roce_run_packets(skb),
 				  roce_run(skb)->end - roce_run(skb)->offset);
+	if (!roce_qp_is_datagram(qp))
+		remember_hash(qp, skb);
 	if (!roce_engine_receive(engine, skb))
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_rx_dropped_inbox_full);

@@ -32,6 +32,7 @@
  * @signal_all: every request generates a completion
  * @av: path to the peer of a connected QP
  * @source_port: UDP source port towards the peer
+ * @received_hash: flow hash of packets from the peer, 0 if unknown
  * @mtu: path MTU in bytes
  * @flow: congestion control of both halves; see congestion.h
  * @requester: sends requests and completes them
@@ -49,6 +50,7 @@ struct roce_qp {
 	bool signal_all;
 	struct roce_av av;
 	u16 source_port;
+	u32 received_hash;
 	u32 mtu;
 	struct roce_flow flow;
 	struct roce_requester requester ____cacheline_aligned_in_smp;

@@ -547,17 +547,17 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int err = 0;
 
 	*bad_wr = wr;
+	if (!accepts_sends(qp))
+		return -EINVAL;
+	/* The answers are to come to this CPU (RFS). */
+	sock_rps_record_flow_hash(READ_ONCE(qp->received_hash));
 	if (roce_qp_is_user(qp)) {
-		if (!accepts_sends(qp))
-			return -EINVAL;
 		err = roce_requester_slots_alloc(qp);
 		if (!err)
 			run_doorbell(qp);
 		return err;
 	}
 
-	if (!accepts_sends(qp))
-		return -EINVAL;
 	for (; wr; wr = wr->next) {
 		err = roce_request_post(qp, wr);
 		if (err) {
