@@ -6,16 +6,20 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # As the module's vermagic has it: "make kernelrelease" differs on Debian.
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)
+# Refuses what DKMS refuses, and says why.
+CHECK = @tools/package/check-kernel "$(KRELEASE)" "$(KDIR)" "$(INSTALL_MOD_PATH)"
 DEPMOD = depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KRELEASE)
 
 all: modules
 
 modules: $(KDIR)
+	$(CHECK)
 	+$(KMAKE) modules
 
 # Installs what make has built, and builds nothing: it may run as root.
 install:
 	@test -e roce.ko || { echo "Nothing is built: say make first." >&2; false; }
+	$(CHECK)
 	+$(KMAKE) INSTALL_MOD_DIR=extra modules_install
 	$(DEPMOD)
 
