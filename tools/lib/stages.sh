@@ -9,7 +9,7 @@ gate=(heart lint build kunit)
 
 # make check, with "counters" behind them
 all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-hostile
-	debug-teardown interop networks transport operation)
+	debug-teardown interop networks transport operation packages)
 
 # make soak, which takes a day
 soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
@@ -17,7 +17,7 @@ soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
 	ubuntu ubuntu-ga ubuntu-24.04 hosts)
 
 # Their results are told apart from those about the driver's behaviour.
-counted_apart=" lint build kernels controls matrix simulator mutants race-control counters "
+counted_apart=" lint build kernels controls matrix simulator packages mutants race-control counters "
 
 # FLAVOUR [VARIABLE=VALUE]: the compiler and sparse have nothing to say.
 build_row() {
@@ -163,6 +163,9 @@ run_operation() {
 	run_scripts next $(integration_but "${networks[@]}" "${transport[@]}" \
 		"${on_debug[@]}" "${on_stock[@]}" "${only_in_soak[@]}")
 }
+
+# What they are made of, whatever host they are for
+run_packages() { "$top/tools/package/test/build"; }
 
 # What all stages together have said: has an assertion seen each counter grow?
 run_counters() {
