@@ -9,12 +9,12 @@ gate=(heart lint build kunit)
 
 # make check, with "counters" behind them
 all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-hostile
-	debug-teardown interop networks transport operation packages)
+	debug-teardown interop networks transport operation packages ubuntu-24.04)
 
 # make soak, which takes a day
 soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
 	race-control races kunit-s390x
-	ubuntu ubuntu-ga ubuntu-24.04 hosts)
+	ubuntu ubuntu-ga hosts)
 
 # Their results are told apart from those about the driver's behaviour.
 counted_apart=" lint build kernels controls matrix simulator packages mutants race-control counters "
@@ -167,6 +167,10 @@ run_operation() {
 # What they are made of, whatever host they are for
 run_packages() { "$top/tools/package/test/build"; }
 
+# ... and on an installed host. The rows of the table of hosts are kept beside the full
+# output: a stage does not change the tree that others run on.
+run_ubuntu_24.04() { "$top/tools/package/check" --rows "$logs/rows" ubuntu-24.04; }
+
 # What all stages together have said: has an assertion seen each counter grow?
 run_counters() {
 	echo 1..1
@@ -213,15 +217,12 @@ run_kunit_s390x() { kunit_on kunit-s390x s390x; }
 run_ubuntu() { run_scripts ubuntu smoke/smoke.sh; }
 run_ubuntu_ga() { run_scripts ubuntu-ga smoke/smoke.sh; }
 
-# The packages on an installed host
-run_ubuntu_24.04() { "$top/tools/package/check" ubuntu-24.04; }
-
 # Other hosts, and kernels that the packages are only built for
 run_hosts() {
 	local status=0 arguments
 
 	while read -ra arguments; do
-		"$top/tools/package/check" --record "${arguments[@]}" </dev/null || status=1
+		"$top/tools/package/check" --rows "$logs/rows" "${arguments[@]}" </dev/null || status=1
 	done <<-END
 		ubuntu-24.04 hwe
 		ubuntu-22.04 hwe
