@@ -6,6 +6,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # As the module's vermagic has it: "make kernelrelease" differs on Debian.
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 KMAKE = $(MAKE) -C $(KDIR) M=$(CURDIR)
+EXTRA = $(INSTALL_MOD_PATH)/lib/modules/$(KRELEASE)/extra
 # Refuses what DKMS refuses, and says why.
 CHECK = @tools/package/check-kernel "$(KRELEASE)" "$(KDIR)" "$(INSTALL_MOD_PATH)"
 DEPMOD = depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KRELEASE)
@@ -24,8 +25,8 @@ install:
 	$(DEPMOD)
 
 uninstall:
-	rm -f $(addprefix $(INSTALL_MOD_PATH)/lib/modules/$(KRELEASE)/extra/, \
-		roce.ko roce_timely.ko)
+	rm -f $(EXTRA)/roce.ko* $(EXTRA)/roce_timely.ko*
+	[ ! -d $(EXTRA) ] || rmdir --ignore-fail-on-non-empty $(EXTRA)
 	$(DEPMOD)
 
 deb:
