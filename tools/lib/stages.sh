@@ -131,7 +131,7 @@ run_lab() { "$top/tools/lab/check"; }
 # most of the driver or attacks it, and nearly everything on next.
 on_stock=(pyverbs loss counters)
 on_debug=(verbs nvmeof hostile teardown faults)
-networks=(base_devices exclusive identity ipv4_only link link_local local_users mtu netdevs network router
+networks=(base_devices containers exclusive identity ipv4_only link link_local local_users mtu netdevs network router
 	stacks vlan vrf vxlan)
 transport=(crowd distance gro integrity marks multicast queues reorder steering switches traffic train_receive wire)
 only_in_soak=(selective storm)
