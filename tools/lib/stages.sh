@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034,SC2154 # what tools/check reads, and what it sets
 
 # make test
-gate=(heart lint build kunit)
+gate=(heart lint build kunit dcqcn)
 
 # make check, with "counters" behind them
 all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-hostile
@@ -84,6 +84,12 @@ kunit_on() {
 	return $status
 }
 run_kunit() { kunit_on kunit; }
+
+# The arithmetic of congestion control
+run_dcqcn() {
+	install_packages build-essential
+	make -s -C "$top/tools/sim" BUILD="$logs/dcqcn" model
+}
 
 # The heart of the integration, on the packaged kernel
 heart=(smoke/smoke.sh integration/{traffic,vlan,loss,marks,counters,wire,hostile,verbs,teardown}.sh)
