@@ -159,7 +159,7 @@ run_debug_verbs() {
 run_debug_hostile() { run_scripts debug $(integration hostile); }
 # shellcheck disable=SC2046
 run_debug_teardown() { run_scripts debug $(integration teardown faults); }
-run_interop() { run_scripts next interop/roce_to_rxe.sh interop/rxe_to_roce.sh; }
+run_interop() { run_scripts next interop/rxe.sh:{asks,serves}; }
 # shellcheck disable=SC2046
 run_networks() { run_scripts next $(integration "${networks[@]}"); }
 # shellcheck disable=SC2046
@@ -189,10 +189,15 @@ run_mutants() { "$top/tools/test/mutants/run"; }
 
 # Emulated, an hour of a real CPU is a day with KASAN and lockdep: there, what
 # attacks the driver.
-run_long_debug() { run_scripts debug soak/{hostile,load,teardown,faults,storm}.sh; }
+run_long_debug() {
+	run_scripts debug integration/{hostile,faults,storm}.sh:long soak/{load,teardown}.sh
+}
 
 # shellcheck disable=SC2046
-run_long_next() { run_scripts next $(all_of soak) $(integration "${only_in_soak[@]}"); }
+run_long_next() {
+	run_scripts next $(all_of soak) integration/{faults,hostile,storm,switches}.sh:long \
+		$(integration "${only_in_soak[@]}")
+}
 
 # What make check does not run on a kernel
 # shellcheck disable=SC2046

@@ -12,13 +12,13 @@
 #
 # stdout is TAP: "ok - name", "not ok - name", "ok - name # SKIP reason", "1..N" at
 # the end; everything else is a "# " line. The exit status is 0 only when no
-# assertion failed. A script defines no function that has the name of one in lib/.
+# assertion failed. A script defines no function that has the name of one in lib/. With
+# the argument "long" it does more of what repeats: "SCRIPT:long" for tools/test/runner.
 #
 # Variables a caller may set:
 #	LINK_TYPE_A, LINK_TYPE_B	link types of the two sides (roce)
 #	MTU				MTU of the veth pair (1500)
-#	ROCE_SOAK			yes: more of what repeats; tools/test/soak sets it
-#	TEARDOWNS			how often each end of a device comes (1; 50 in a soak, 5 with lockdep)
+#	TEARDOWNS			how often each end of a device comes (1; long 50, 5 with lockdep)
 #	ROCE_SEED			of what is random (of the clock; it is printed)
 
 set -euo pipefail
@@ -36,11 +36,22 @@ SLOWNESS=1
 # A busy host may stop an emulated CPU for longer than the retries of a QP with the usual
 # timeout of 67 ms last.
 PATIENT_QP=(--timeout 17)
-if [[ ${ROCE_SOAK:-} == yes ]]; then
-	: "${TEARDOWNS:=$((SLOWNESS > 1 ? 5 : 50))}"
-else
-	: "${TEARDOWNS:=1}"
-fi
+LONG=''
+[[ ${1:-} != long ]] || LONG=yes
+
+# long NUMBER NUMBER-WITH-LOCKDEP ELSE: how much of something
+long()
+{
+	if [[ -z $LONG ]]; then
+		echo "$3"
+	elif ((SLOWNESS > 1)); then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
+: "${TEARDOWNS:=$(long 50 5 1)}"
 : "${ROCE_SEED:=$EPOCHSECONDS}"
 
 TMP=$(mktemp -d /tmp/roce-test.XXXXXX)

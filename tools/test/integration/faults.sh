@@ -11,7 +11,7 @@
 
 FAILSLAB=/sys/kernel/debug/failslab
 PAGES=/sys/kernel/debug/fail_page_alloc
-ROUNDS=${ROUNDS:-2}
+ROUNDS=${ROUNDS:-$(long 10 10 2)}
 MANY=1000000000
 
 if [[ ! -d $FAILSLAB ]]; then

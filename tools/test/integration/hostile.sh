@@ -9,10 +9,11 @@
 # shellcheck source=../bad_link.sh
 . "$(dirname "$0")/../bad_link.sh"
 
-ROUNDS=${ROUNDS:-$((2000 / SLOWNESS / SLOWNESS))}
-FLOOD=${FLOOD:-$((10000 / SLOWNESS / SLOWNESS))}
+ROUNDS=${ROUNDS:-$(long 100000 100000 $((2000 / SLOWNESS / SLOWNESS)))}
+FLOOD=${FLOOD:-$(long 1000000 100000 $((10000 / SLOWNESS / SLOWNESS)))}
 GUESSES=${GUESSES:-$((100000 / SLOWNESS / SLOWNESS))}
-SEED=${SEED:-1}
+# A long run has that of the day.
+SEED=${SEED:-$(long "$(date +%-j)" "$(date +%-j)" 1)}
 
 build
 ns_pair

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Threads of several programs create, modify, use and destroy objects of all kinds at
-# once, ROUNDS each (tools/test/storm). HOTPLUG=yes: a CPU comes and goes meanwhile.
+# once, ROUNDS each (tools/test/storm). In a long run a CPU comes and goes meanwhile.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-ROUNDS=${ROUNDS:-$((1200 / SLOWNESS))}
-PROCESSES=${PROCESSES:-3}
-THREADS=${THREADS:-6}
+ROUNDS=${ROUNDS:-$(long 20000 3000 $((1200 / SLOWNESS)))}
+PROCESSES=${PROCESSES:-$(long 6 6 3)}
+THREADS=${THREADS:-$(long 16 16 6)}
 CPU=/sys/devices/system/cpu/cpu1/online
 
 build
@@ -41,7 +41,7 @@ hotplug()
 turns() { wc -l <"$TMP/turns"; }
 
 before=$(resources)
-if [[ ${HOTPLUG:-} == yes && -w $CPU ]]; then
+if [[ -n $LONG && -w $CPU ]]; then
 	touch "$TMP/hotplug" "$TMP/turns"
 	hotplug &
 	tap_run "a storm" storm

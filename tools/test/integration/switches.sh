@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Everything arrives whatever a netdev offloads: each pair of settings of five
-# switches in six runs, or with COMBINATIONS=all each combination.
+# switches in six runs, or in a long run each combination.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -11,7 +11,7 @@
 # The columns of the last five rows are different choices of three out of five,
 # so any two columns have all four pairs of settings.
 RUNS=(00000 11111 11100 10011 01010 00101)
-[[ ${COMBINATIONS:-pairs} == pairs ]] || RUNS=({0,1}{0,1}{0,1}{0,1}{0,1})
+[[ -z $LONG ]] || RUNS=({0,1}{0,1}{0,1}{0,1}{0,1})
 
 build
 ns_pair

@@ -4,10 +4,10 @@
 # Every end of a device, and what contends for one, 50 times each; 5 times where
 # everything is checked and each takes most of a minute.
 
-export ROCE_SOAK=yes ROUNDS=50
+export ROUNDS=50
 [[ ! -e /proc/lockdep ]] || ROUNDS=5
 status=0
 for script in teardown exclusive coexist contention; do
-	"$(dirname "$0")/../integration/$script.sh" || status=1
+	"$(dirname "$0")/../integration/$script.sh" long || status=1
 done
 exit "$status"

@@ -1,13 +1,19 @@
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash
 #
-# One side is roce, the other mainline rdma_rxe (of a kernel where rxe works in
-# namespaces): who serves and who asks is up to the caller.
+# Interop with mainline rdma_rxe, of a kernel where it works in namespaces.
+# With "asks" it is rxe that asks, and roce that serves; with "serves", the
+# other way round.
 
+case ${1:-} in
+asks) export LINK_TYPE_A=roce LINK_TYPE_B=rxe ;;
+serves) export LINK_TYPE_A=rxe LINK_TYPE_B=roce ;;
+*) echo "${0##*/} asks|serves" >&2; exit 2 ;;
+esac
 # shellcheck source=../lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+. "$(dirname "$0")/../lib.sh"
 # shellcheck source=../bad_link.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../bad_link.sh"
+. "$(dirname "$0")/../bad_link.sh"
 
 build
 ns_pair
