@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
 # pylint: disable=wrong-import-position
-from hosts import Failed, Here, run	# noqa: E402
+from hosts import Failed, Here, add_namespace, add_veth, batch, run	# noqa: E402
 from qdisc import Qdisc	# noqa: E402
 
 MTU = 4200
@@ -55,10 +55,6 @@ RECEIVER_COUNTERS = {
 }
 
 
-def batch(program, namespace, lines):
-    run(program, "-n", namespace, "-batch", "-", input="\n".join(lines) + "\n")
-
-
 def device(kind, index):
     return f"{kind}_{index}"
 
@@ -78,14 +74,12 @@ def single_packets(namespace):
 
 def build_network(senders, mbit):
     for name in [SWITCH, RECEIVER] + [f"incast-{i}" for i in range(senders)]:
-        run("ip", "netns", "add", name)
+        add_namespace(name)
     batch("ip", SWITCH, [f"link add br0 mtu {MTU} type bridge", "link set br0 up"])
     hosts = [(f"incast-{i}", f"in{i}", 10 + i) for i in range(senders)]
     for namespace, port, number in hosts + [(RECEIVER, PORT, 1)]:
-        batch("ip", namespace, [
-            f"link add eth0 mtu {MTU} type veth peer name {port} mtu {MTU} netns {SWITCH}",
-            f"addr add 10.98.0.{number}/24 dev eth0",
-            "link set lo up", "link set eth0 up"])
+        add_veth((namespace, "eth0", "mtu", str(MTU)), (SWITCH, port, "mtu", str(MTU)))
+        batch("ip", namespace, [f"addr add 10.98.0.{number}/24 dev eth0", "link set eth0 up"])
         batch("ip", SWITCH, [f"link set {port} master br0 up"])
         one_cpu(namespace, "eth0")
         one_cpu(SWITCH, port)

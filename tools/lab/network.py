@@ -7,15 +7,11 @@ an ifb): so what is on its way is not in the queue.
 """
 import math
 
-from hosts import run
+from hosts import add_namespace, add_veth, batch, run
 
 HOST_BUFFER = 1 << 28
 TCP_BUFFER = 1 << 26
 MAX_RED_RATE = 34 * 10 ** 9	# that tc knows. RED has it for the time after an idle one.
-
-def commands(program, node, lines):
-    run(program, "-n", node, "-batch", "-", input="\n".join(lines) + "\n")
-
 
 def end_of(scene, node, peer):
     """The netdev of a node towards its neighbour"""
@@ -97,33 +93,31 @@ def mac(number):
 
 
 def build_node(node, is_switch):
-    run("ip", "netns", "add", node)
+    add_namespace(node)
     # Its messages come at random moments.
     run("ip", "netns", "exec", node, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
         "net.ipv6.conf.default.disable_ipv6=1",
         # TCP may have under way what an RC QP may.
         f"net.ipv4.tcp_rmem=4096 131072 {TCP_BUFFER}", f"net.ipv4.tcp_wmem=4096 65536 {TCP_BUFFER}")
-    lines = ["link set lo up"]
     if is_switch:
-        lines += [f"link add br0 address {mac(0xffff)} mtu 9000 type bridge mcast_snooping 0",
-                  "link set br0 up"]
-    commands("ip", node, lines)
+        batch("ip", node, [
+            f"link add br0 address {mac(0xffff)} mtu 9000 type bridge mcast_snooping 0",
+            "link set br0 up"])
 
 
 def build_link(scene, link, number):
     ends = [(link.a, end_of(scene, link.a, link.b)), (link.b, end_of(scene, link.b, link.a))]
     (a, end_a), (b, end_b) = ends
-    run("ip", "-n", a, "link", "add", end_a, "mtu", str(link.mtu), "address",
-        mac(2 * number), "type", "veth", "peer", "name", end_b, "mtu", str(link.mtu),
-        "address", mac(2 * number + 1), "netns", b)
+    add_veth((a, end_a, "mtu", str(link.mtu), "address", mac(2 * number)),
+             (b, end_b, "mtu", str(link.mtu), "address", mac(2 * number + 1)))
     for (node, end), forward in zip(ends, (False, True)):
         lines = [f"link add in-{end} type ifb", f"link set in-{end} up"]
         if node in scene.switches:
             lines.append(f"link set {end} master br0")
         else:
             lines.append(f"addr add {address(scene, node)}/16 dev {end}")
-        commands("ip", node, lines + [f"link set {end} up"])
-        commands("tc", node, queue_lines(link, end, node in scene.switches) +
+        batch("ip", node, lines + [f"link set {end} up"])
+        batch("tc", node, queue_lines(link, end, node in scene.switches) +
                  arrival_lines(link, end, forward))
         if forward and link.lose:
             lose(node, link.lose)

@@ -185,10 +185,25 @@ class Machine(Host):
                 shlex.join(["timeout", str(SSH_LIMIT), *self.pinned(command)])]
 
 
+def batch(program, namespace, lines):
+    """ip or tc, with these commands."""
+    run(program, "-n", namespace, "-batch", "-", input="\n".join(lines) + "\n")
+
+
+def add_namespace(name):
+    run("ip", "netns", "add", name)
+    batch("ip", name, ["link set lo up"])
+
+
+def add_veth(end, peer):
+    """Each is a namespace, a netdev, and what ip is told of it."""
+    (namespace, netdev, *options), (there, peer_netdev, *peer_options) = end, peer
+    run("ip", "-n", namespace, "link", "add", netdev, *options, "type", "veth",
+        "peer", "name", peer_netdev, *peer_options, "netns", there)
+
+
 def join(left, right):
     """Creates two namespaces, and the veth pair that is their netdevs."""
     for host in (left, right):
-        run("ip", "netns", "add", host.name)
-        host.run("ip", "link", "set", "lo", "up")
-    run("ip", "link", "add", left.netdev, "netns", left.name,
-        "type", "veth", "peer", "name", right.netdev, "netns", right.name)
+        add_namespace(host.name)
+    add_veth((left.name, left.netdev), (right.name, right.netdev))

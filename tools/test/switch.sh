@@ -13,8 +13,7 @@ MBIT=20		# of the slow port
 
 switch_new()
 {
-	NAMESPACES+=("$NS_SWITCH")
-	ip netns add "$NS_SWITCH"
+	ns_add "$NS_SWITCH"
 	ip -n "$NS_SWITCH" link add br0 mtu "$MTU" type bridge
 	ip -n "$NS_SWITCH" link set br0 up
 }
@@ -27,8 +26,7 @@ one_cpu() { ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/queues/rx-0/rps_
 # host NAMESPACE VETH PORT IPV4: a new one, at that port of the switch
 host()
 {
-	NAMESPACES+=("$1")
-	ip netns add "$1"
+	ns_add "$1"
 	ip link add "$2" mtu "$MTU" netns "$1" type veth peer name "$3" mtu "$MTU" netns "$NS_SWITCH"
 	ip -n "$NS_SWITCH" link set "$3" master br0 up
 	address "$1" "$2" "$4/24" "fd00:99::${4##*.}/64"

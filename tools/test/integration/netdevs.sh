@@ -7,8 +7,8 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-UNDERLAY=1600 UNDER_A=10.98.0.1 UNDER_B=10.98.0.2
 INNER=$MTU
+MTU=1600
 NETDEVS=$TEST_DIR/netdevs
 
 # Kernels before that know no connections by rdma_cm but over Ethernet.
@@ -72,24 +72,6 @@ late_address()
 	wait_for shown _ "$3"
 }
 
-underlay()
-{
-	NAMESPACES+=("$NS_A" "$NS_B")
-	ip -batch - <<-END
-		netns add $NS_A
-		netns add $NS_B
-		link add va mtu $UNDERLAY netns $NS_A type veth peer name vb mtu $UNDERLAY netns $NS_B
-	END
-	ip -n "$NS_A" -batch - <<-END
-		addr add $UNDER_A/24 dev va
-		link set va up
-	END
-	ip -n "$NS_B" -batch - <<-END
-		addr add $UNDER_B/24 dev vb
-		link set vb up
-	END
-}
-
 # end NS FROM TO TYPE...: a netdev "inner" of a type that needs two addresses
 end()
 {
@@ -108,8 +90,7 @@ tunnel()
 serve()
 {
 	VETH_A=inner VETH_B=inner
-	address "$NS_A" inner "$IP4_A/24" "$IP6_A/64"
-	address "$NS_B" inner "$IP4_B/24" "$IP6_B/64"
+	address_pair
 	link_pair
 }
 
@@ -143,7 +124,7 @@ gone()
 }
 
 build
-underlay
+underlay_pair
 
 modprobe ipip || true
 modprobe sit || true

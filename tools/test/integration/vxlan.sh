@@ -6,14 +6,12 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-ID=42 UNDER_A=10.98.0.1 UNDER_B=10.98.0.2
+ID=42
 
 # tunnel NS NETDEV FROM TO: named vxlan, over the netdev
 tunnel()
 {
 	ip -n "$1" -batch - <<-END
-		addr add $3/24 dev $2
-		link set $2 up
 		link add vxlan type vxlan id $ID local $3 remote $4 dstport 4789 dev $2
 		link set vxlan up
 	END
@@ -51,17 +49,11 @@ build
 modprobe vxlan || true
 MTU=1600
 UNDERLAY_A=$VETH_A UNDERLAY_B=$VETH_B
-ip -batch - <<-END
-	netns add $NS_A
-	netns add $NS_B
-	link add $VETH_A mtu $MTU netns $NS_A type veth peer name $VETH_B mtu $MTU netns $NS_B
-END
-NAMESPACES+=("$NS_A" "$NS_B")
+underlay_pair
 tunnel "$NS_A" "$VETH_A" "$UNDER_A" "$UNDER_B"
 tunnel "$NS_B" "$VETH_B" "$UNDER_B" "$UNDER_A"
 VETH_A=vxlan VETH_B=vxlan
-address "$NS_A" vxlan "$IP4_A/24" "$IP6_A/64"
-address "$NS_B" vxlan "$IP4_B/24" "$IP6_B/64"
+address_pair
 link_pair
 serves "on a VXLAN"
 mark_tunnel

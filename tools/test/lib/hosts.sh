@@ -8,6 +8,7 @@ NS_A=roce-test-a NS_B=roce-test-b
 VETH_A=va VETH_B=vb
 IP4_A=10.99.0.1 IP4_B=10.99.0.2
 IP6_A=fd00:99::1 IP6_B=fd00:99::2
+UNDER_A=10.98.0.1 UNDER_B=10.98.0.2	# of netdevs below a tunnel
 DEV_A=${LINK_TYPE_A}_a DEV_B=${LINK_TYPE_B}_b
 declare -a NAMESPACES=()
 declare -A LINKS=()	# name of a link -> its namespace
@@ -46,31 +47,50 @@ ns_del()
 	NAMESPACES=("${left[@]}")
 }
 
-# address NS NETDEV IPV4/LEN IPV6/LEN: nodad, for they have to serve at once
+# address NS NETDEV IPV4/LEN [IPV6/LEN]: nodad, for they have to serve at once
 address()
 {
 	ip -n "$1" -batch - <<-END
 		link set lo up
 		addr add $3 dev $2
-		addr add $4 dev $2 nodad
+		${4:+addr add $4 dev $2 nodad}
 		link set $2 up
 	END
 }
 
-# ns_pair [QUEUES]: two namespaces with a veth pair, IPv4 and IPv6 addresses. GSO packets
-# stay whole on it; single_packets cuts them.
-ns_pair()
+# address_pair: the addresses of both sides
+address_pair()
+{
+	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
+	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+}
+
+# veth_pair [QUEUES]: two namespaces with a veth pair. GSO packets stay whole on it;
+# single_packets cuts them.
+veth_pair()
 {
 	local queues=${1:+numtxqueues $1 numrxqueues $1}
 
-	NAMESPACES+=("$NS_A" "$NS_B")
-	ip -batch - <<-END
-		netns add $NS_A
-		netns add $NS_B
-		link add $VETH_A mtu $MTU $queues netns $NS_A type veth peer name $VETH_B mtu $MTU $queues netns $NS_B
-	END
-	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
-	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+	ns_add "$NS_A"
+	ns_add "$NS_B"
+	# shellcheck disable=SC2086 # words
+	ip -n "$NS_A" link add "$VETH_A" mtu "$MTU" $queues type veth \
+		peer name "$VETH_B" mtu "$MTU" $queues netns "$NS_B"
+}
+
+# ns_pair [QUEUES]: a veth pair with IPv4 and IPv6 addresses
+ns_pair()
+{
+	veth_pair "$@"
+	address_pair
+}
+
+# underlay_pair: a veth pair with the addresses of netdevs below a tunnel
+underlay_pair()
+{
+	veth_pair
+	address "$NS_A" "$VETH_A" "$UNDER_A/24"
+	address "$NS_B" "$VETH_B" "$UNDER_B/24"
 }
 
 # nic_pair: two namespaces with one NIC of the machine each, instead of the veths
@@ -80,15 +100,11 @@ nic_pair()
 	wait_for test -e /sys/class/net/eth0 -a -e /sys/class/net/eth1 ||
 		die "the machine has no eth0 and eth1"
 	VETH_A=eth0 VETH_B=eth1
-	NAMESPACES+=("$NS_A" "$NS_B")
-	ip -batch - <<-END
-		netns add $NS_A
-		netns add $NS_B
-		link set $VETH_A mtu $MTU netns $NS_A
-		link set $VETH_B mtu $MTU netns $NS_B
-	END
-	address "$NS_A" "$VETH_A" "$IP4_A/24" "$IP6_A/64"
-	address "$NS_B" "$VETH_B" "$IP4_B/24" "$IP6_B/64"
+	ns_add "$NS_A"
+	ns_add "$NS_B"
+	ip link set "$VETH_A" mtu "$MTU" netns "$NS_A"
+	ip link set "$VETH_B" mtu "$MTU" netns "$NS_B"
+	address_pair
 }
 
 # vlan_pair ID: a VLAN device on each side, with addresses 10.99.ID.x
