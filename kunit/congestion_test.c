@@ -278,7 +278,7 @@ static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
 	const u8 *ip, *packet;
 
 	captured = NULL;
-	wire->ends[1].dev->send = capture;
+	fixture_set_send(wire->ends[1].dev, capture);
 	local_bh_disable();
 	rcu_read_lock();
 	roce_cnp_notify(qp);

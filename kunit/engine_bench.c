@@ -272,8 +272,8 @@ static void measure(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, bench);
 	bench->load = load;
 	bench->wire = wire_new(test, &setup);
-	bench->wire->ends[0].dev->send = carry;
-	bench->wire->ends[1].dev->send = carry;
+	fixture_set_send(bench->wire->ends[0].dev, carry);
+	fixture_set_send(bench->wire->ends[1].dev, carry);
 	make_list(load);
 	for (round = 0; round < ROUNDS; round++)
 		run_round(round);

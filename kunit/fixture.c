@@ -35,6 +35,23 @@ static int send_nothing(struct roce_qp *qp, struct roce_av *av,
 	return 0;
 }
 
+/**
+ * fixture_set_send() - where the trains of a device go
+ * @dev: a device of fixture_device()
+ * @send: what is called instead of roce_send()
+ */
+void fixture_set_send(struct roce_device *dev, fixture_send_fn send)
+{
+	dev_set_drvdata(&dev->ibdev.dev, send);
+}
+
+int __wrap_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
+{
+	fixture_send_fn send = dev_get_drvdata(&qp->dev->ibdev.dev);
+
+	return (send ?: __real_roce_send)(qp, av, train);
+}
+
 static void free_device(void *context)
 {
 	struct roce_device *dev = context;
@@ -52,7 +69,7 @@ static void free_device(void *context)
  * fixture_device() - make a device on the loopback netdev
  * @test: the test
  *
- * Its packets are dropped, unless the test sets a send function.
+ * Its packets are dropped, unless the test calls fixture_set_send().
  */
 struct roce_device *fixture_device(struct kunit *test)
 {
@@ -76,7 +93,7 @@ struct roce_device *fixture_device(struct kunit *test)
 	dev->net = &init_net;
 	KUNIT_ASSERT_EQ(test, roce_egress_open(dev), 0);
 	dev->netdev = init_net.loopback_dev;
-	dev->send = send_nothing;
+	fixture_set_send(dev, send_nothing);
 
 	ib_set_device_ops(&dev->ibdev, &roce_device_ops);
 	dev->ibdev.ops.dealloc_driver = NULL;

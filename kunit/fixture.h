@@ -23,6 +23,17 @@
 #include "sge.h"
 #include "train.h"
 
+typedef int (*fixture_send_fn)(struct roce_qp *qp, struct roce_av *av,
+			       struct roce_train *train);
+
+/*
+ * The linker lets the driver call __wrap_roce_send() instead of roce_send(). KUnit's own
+ * stubs belong to the task of a test, and trains are sent in softirqs.
+ */
+int __wrap_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train);
+int __real_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train);
+void fixture_set_send(struct roce_device *dev, fixture_send_fn send);
+
 /*
  * Verbs objects without a network, made by the driver's own verbs for a device that is
  * never registered. They are freed at the end of the test.

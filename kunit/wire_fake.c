@@ -716,7 +716,7 @@ static void make_end(struct kunit *test, struct wire_end *end,
 
 	end->memory = fixture_buffer(test, WIRE_MEMORY);
 	end->dev = fixture_device(test);
-	end->dev->send = take_train;
+	fixture_set_send(end->dev, take_train);
 	end->dev->reordering_us = setup->reordering_us;
 	end->dev->loss_recovery = setup->loss_recovery[end - end->wire->ends];
 	__skb_queue_head_init(&end->late);

@@ -18,6 +18,7 @@
 #include "qp.h"
 #include "roce_opcode.h"
 #include "run.h"
+#include "send.h"
 #include "trace.h"
 #include "train.h"
 
@@ -84,7 +85,7 @@ void roce_cnp_notify(struct roce_qp *qp)
 	roce_count(qp, np_ecn_marked_roce_packets);
 	if (!is_due(qp) || build_cnp(qp, &train))
 		return;
-	if (qp->dev->send(qp, &qp->av, &train))
+	if (roce_send(qp, &qp->av, &train))
 		return;
 	roce_count(qp, np_cnp_sent);
 	trace_roce_cnp_sent(qp);

@@ -14,7 +14,6 @@
 #include "reorder.h"
 #include "roce.h"
 #include "roce_wire.h"
-#include "send.h"
 
 /* 4.096 us * 2^15 = 134 ms: a busy host may acknowledge so late. */
 #define LOCAL_ACK_DELAY		15
@@ -202,7 +201,6 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
 	INIT_WORK(&dev->rescan, roce_addresses_rescan);
-	dev->send = roce_send;
 	dev->port_state = roce_port_state(netdev);
 	err = roce_parent_create(dev);
 	if (err)

@@ -10,10 +10,8 @@
 #include "congestion.h"
 #include "counters.h"
 
-struct roce_av;
 struct roce_egress;
 struct roce_qp;
-struct roce_train;
 
 /* Counters of performance management */
 #define ROCE_PORT_COUNTERS	13
@@ -59,7 +57,6 @@ enum roce_device_state {
  * @loss_recovery: &enum roce_loss_recovery: whether packets that come early are kept,
  *	and whether peers are offered selective acknowledgments
  * @early_bytes: memory of the packets that came early and are kept, bytes
- * @send: sends a train to the network: roce_send(), or a function of a test
  * @objects: number of objects of each kind, limited by the ROCE_MAX_* above
  */
 struct roce_device {
@@ -92,8 +89,6 @@ struct roce_device {
 	u32 reordering_us;
 	u8 loss_recovery;
 	atomic_long_t early_bytes;
-	int (*send)(struct roce_qp *qp, struct roce_av *av,
-		    struct roce_train *train);
 	struct {
 		atomic_t pd, cq, qp, mr, mw, ah, srq, attachment;
 	} objects;

@@ -31,6 +31,7 @@
 #include "counters.h"
 #include "qp.h"
 #include "roce_wire.h"
+#include "send.h"
 #include "trace.h"
 #include "train.h"
 
@@ -216,7 +217,7 @@ static int send_limited(struct roce_qp *qp, enum roce_half half,
 		train->departure = max(train->departure, departure);
 	if (train->departure > now)
 		flow->departure[half] = train->departure;
-	err = qp->dev->send(qp, av, train);
+	err = roce_send(qp, av, train);
 
 	if (err == -EAGAIN)
 		unsent = mul_u64_u32_div(bytes, train->packets - train->sent,
@@ -294,7 +295,7 @@ int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 	keep_order(flow, half, train);
 	if (unlikely(roce_flow_is_limited(flow)) && train->data)
 		return send_limited(qp, half, av, train);
-	return qp->dev->send(qp, av, train);
+	return roce_send(qp, av, train);
 }
 
 /**
