@@ -101,6 +101,7 @@ void fill_ah_attr(struct ibv_ah_attr *attr, const struct port *port,
 			.sgid_index = port->gid_index,
 			.hop_limit = 64,
 			.traffic_class = path->traffic_class,
+			.flow_label = path->flow_label,
 		},
 	};
 }

@@ -29,6 +29,7 @@ struct path {
 	uint8_t min_rnr_timer;
 	uint8_t rd_atomic;
 	uint8_t traffic_class;
+	uint32_t flow_label;	/* 0: by the QPNs */
 };
 
 void port_open(struct port *port, const char *device, int gid_index);
