@@ -6,7 +6,10 @@
  * device under test: it makes the packets itself, sends them from an ordinary
  * UDP socket, and looks at the memory and at the acknowledgements.
  *
- *	train_send DEVICE GID_INDEX OWN_ADDRESS
+ *	train_send DEVICE GID_INDEX OWN_ADDRESS [constant|increasing|random]
+ *
+ * With the last one each packet travels alone, as from an RNIC, with an IPv4
+ * identification of that kind, and all packets are sent before it waits for anything.
  *
  * It runs in the namespace of OWN_ADDRESS, where nobody else has port 4791; the
  * device is in another one. TAP on stdout.
@@ -14,6 +17,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -38,6 +43,7 @@
 #define MTU 1024
 #define SEGMENT (BTH_SIZE + MTU + ICRC_SIZE)
 #define MAX_TRAIN 60
+#define SINGLES 40
 #define BUF_SIZE (128 * 1024)
 #define PEER_QPN 0x123456
 #define FIRST_PSN 0xffffe0	/* the wrap is inside of the first train */
@@ -179,6 +185,44 @@ struct ack {
 	uint8_t syndrome;
 };
 
+/* One packet, with headers of our own, and no UDP checksum. */
+static void send_single(int raw, const uint8_t *bytes, size_t len, uint16_t id)
+{
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	bool v4 = gid_is_ipv4(&flow.to);
+	struct udphdr udp = {
+		.source = htons(flow.sport), .dest = htons(ROCE_PORT),
+		.len = htons(sizeof(udp) + len),
+	};
+	struct iphdr ip = {
+		.version = 4, .ihl = 5, .id = htons(id), .frag_off = htons(IP_DF),
+		.ttl = 64, .protocol = IPPROTO_UDP,
+	};
+	struct ip6_hdr ip6 = {
+		.ip6_flow = htonl(6 << 28), .ip6_plen = udp.len,
+		.ip6_nxt = IPPROTO_UDP, .ip6_hlim = 64,
+	};
+	struct iovec iov[] = {
+		{ v4 ? (void *)&ip : (void *)&ip6, v4 ? sizeof(ip) : sizeof(ip6) },
+		{ &udp, sizeof(udp) }, { (void *)bytes, len },
+	};
+	struct msghdr msg = {
+		.msg_name = v4 ? (void *)&sin : (void *)&sin6,
+		.msg_namelen = v4 ? sizeof(sin) : sizeof(sin6),
+		.msg_iov = iov, .msg_iovlen = ARRAY_SIZE(iov),
+	};
+
+	memcpy(&ip.saddr, flow.from.raw + 12, 4);
+	memcpy(&ip.daddr, flow.to.raw + 12, 4);
+	memcpy(&ip6.ip6_src, flow.from.raw, 16);
+	memcpy(&ip6.ip6_dst, flow.to.raw, 16);
+	memcpy(&sin.sin_addr, flow.to.raw + 12, 4);
+	memcpy(&sin6.sin6_addr, flow.to.raw, 16);
+	if (sendmsg(raw, &msg, 0) < 0)
+		die_errno(errno, "sendmsg of %zu bytes", len);
+}
+
 /* The last acknowledgement that comes until it is quiet. */
 static bool last_ack(struct ack *ack, unsigned int ms)
 {
@@ -266,6 +310,40 @@ static void send_write(struct target *t, uint32_t len, int spoiled)
 			train[at - 100] ^= 0x10;
 	}
 	send_datagram(train, at, SEGMENT);
+}
+
+/* What follows an identification. The kernel would replace 0. */
+static uint16_t next_id(uint16_t id, const char *kind, uint64_t *rnd)
+{
+	uint16_t next = id;
+
+	if (!strcmp(kind, "increasing"))
+		return id + 1;
+	while (!strcmp(kind, "random") && (!next || (uint16_t)(next - id) < 2))
+		next = next_random(rnd);
+	return next;
+}
+
+static void single_packets(const char *kind, uint32_t n)
+{
+	int raw = socket(gid_is_ipv4(&flow.to) ? AF_INET : AF_INET6, SOCK_RAW,
+			 IPPROTO_RAW);
+	uint8_t packet[SEGMENT + RETH_SIZE];
+	uint64_t rnd = 3;
+	uint16_t id = 17;
+	uint32_t k;
+
+	if (raw < 0)
+		die_errno(errno, "raw socket");
+	fresh(n);
+	for (k = 0; k < n; k++) {
+		id = next_id(id, kind, &rnd);
+		send_single(raw, packet,
+			    write_packet(packet, &one, k, n * MTU, id), id);
+	}
+	expect_ack("all packets are acknowledged", one.psn + n - 1, ++one.messages);
+	expect_bytes("every byte is in its place", n * MTU);
+	close(raw);
 }
 
 static void long_write(uint32_t len, const char *what)
@@ -358,10 +436,22 @@ static void odd_trains(void)
 	long_write(5 * MTU, "after trains of rubbish");
 }
 
+static void trains(void)
+{
+	target_create(&two);
+	long_write(40 * MTU, "the last one full");
+	long_write(50 * MTU - 1000, "the last one short");
+	long_write(2 * MTU, "the shortest");
+	small_sends();
+	spoiled_write();
+	odd_trains();
+	target_destroy(&two);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 4)
-		die("usage: train_send DEVICE GID_INDEX OWN_ADDRESS");
+	if (argc != 4 && argc != 5)
+		die("usage: train_send DEVICE GID_INDEX OWN_ADDRESS [constant|increasing|random]");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	port_open(&port, argv[1], atoi(argv[2]));
 	open_socket(argv[3]);
@@ -373,15 +463,11 @@ int main(int argc, char **argv)
 	if (!mr)
 		die_errno(errno, "ibv_reg_mr");
 	target_create(&one);
-	target_create(&two);
-	long_write(40 * MTU, "the last one full");
-	long_write(50 * MTU - 1000, "the last one short");
-	long_write(2 * MTU, "the shortest");
-	small_sends();
-	spoiled_write();
-	odd_trains();
+	if (argc == 5)
+		single_packets(argv[4], SINGLES);
+	else
+		trains();
 	target_destroy(&one);
-	target_destroy(&two);
 	ibv_dereg_mr(mr);
 	ibv_dealloc_pd(pd);
 	port_close(&port);
