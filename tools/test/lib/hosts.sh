@@ -93,13 +93,14 @@ underlay_pair()
 	address "$NS_B" "$VETH_B" "$UNDER_B/24"
 }
 
-# nic_pair: two namespaces with one NIC of the machine each, instead of the veths
+# nic_pair [MODULE NETDEV NETDEV]: two namespaces with one NIC of the machine each, instead
+# of the veths; those of virtio, or others of a module
 nic_pair()
 {
-	modprobe virtio_net || true
-	wait_for test -e /sys/class/net/eth0 -a -e /sys/class/net/eth1 ||
-		die "the machine has no eth0 and eth1"
-	VETH_A=eth0 VETH_B=eth1
+	VETH_A=${2:-eth0} VETH_B=${3:-eth1}
+	modprobe "${1:-virtio_net}" || true
+	wait_for test -e "/sys/class/net/$VETH_A" -a -e "/sys/class/net/$VETH_B" ||
+		die "the machine has no $VETH_A and $VETH_B"
 	ns_add "$NS_A"
 	ns_add "$NS_B"
 	ip link set "$VETH_A" mtu "$MTU" netns "$NS_A"
