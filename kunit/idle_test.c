@@ -51,13 +51,13 @@ static void look(struct roce_qp *qp)
 
 static void poll(struct roce_qp *qp)
 {
-	hrtimer_cancel(&qp->responder.wait_timer);
+	hrtimer_cancel(&qp->responder.sender.timer);
 	look(qp);
 }
 
 static bool is_polled(struct roce_qp *qp)
 {
-	return hrtimer_is_queued(&qp->responder.wait_timer);
+	return hrtimer_is_queued(&qp->responder.sender.timer);
 }
 
 static void poll_until_idle(struct kunit *test, struct roce_qp *qp)

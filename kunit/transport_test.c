@@ -549,7 +549,7 @@ static int build_nothing(struct roce_qp *qp, struct roce_train *train)
 static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 {
 	static const int errors[][2] = {
-		{ -ENOMEM, -ENOMEM }, { -EACCES, -EACCES }, { -EFAULT, -EACCES },
+		{ -ENOMEM, -EBUSY }, { -EACCES, -EACCES }, { -EFAULT, -EACCES },
 		{ -EBUSY, -EACCES }, { -EAGAIN, -EACCES },
 	};
 	struct wire_setup setup = wire_defaults();
@@ -559,7 +559,7 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(errors); i++) {
 		struct roce_xmit xmit = {
-			.half = ROCE_REQUESTER, .engine = &a->qp->requester.engine,
+			.sender = &a->qp->requester.sender,
 			.av = &a->qp->av, .build = build_nothing,
 		};
 
@@ -569,10 +569,33 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, roce_xmit(a->qp, &xmit), errors[i][1]);
 		rcu_read_unlock();
 		local_bh_enable();
-		KUNIT_EXPECT_FALSE(test, xmit.built);
+		KUNIT_EXPECT_EQ(test, xmit.train.sent, 0);
 	}
 	a->qp->ibqp.qp_context = a;
 	KUNIT_EXPECT_EQ(test, a->sent, 0);
+}
+
+/* Nothing is dropped for want of memory, in either half. */
+static void missing_memory_is_waited_for_without_a_limit(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_xmit xmit = {
+		.sender = &a->qp->responder.sender,
+		.av = &a->qp->av, .build = build_nothing,
+	};
+	u32 i;
+
+	a->qp->ibqp.qp_context = (void *)(uintptr_t)-ENOMEM;
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < 2 * ROCE_MAX_STALLS; i++)
+		KUNIT_EXPECT_EQ(test, roce_xmit(a->qp, &xmit), -EBUSY);
+	rcu_read_unlock();
+	local_bh_enable();
+	a->qp->ibqp.qp_context = a;
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_memory), 2 * ROCE_MAX_STALLS);
 }
 
 KUNIT_ARRAY_PARAM_DESC(way, ways, name);
@@ -596,6 +619,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(both_directions_work_at_once),
 	KUNIT_CASE(the_first_packet_is_reported),
 	KUNIT_CASE(a_train_that_cannot_be_built_is_not_sent),
+	KUNIT_CASE(missing_memory_is_waited_for_without_a_limit),
 	{}
 };
 

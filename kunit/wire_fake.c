@@ -356,10 +356,10 @@ static bool waits_for_answers_only(struct wire *wire)
 
 		if (is_busy(&qp->requester.engine) ||
 		    is_busy(&qp->responder.engine) ||
-		    hrtimer_active(&qp->requester.wait_timer) ||
+		    hrtimer_active(&qp->requester.sender.timer) ||
 		    hrtimer_active(&qp->requester.probe_timer) ||
 		    hrtimer_active(&qp->requester.reorder.timer) ||
-		    hrtimer_active(&qp->responder.wait_timer) ||
+		    hrtimer_active(&qp->responder.sender.timer) ||
 		    hrtimer_active(&qp->responder.reorder.timer))
 			return false;
 	}

@@ -24,36 +24,6 @@
 #include "train.h"
 #include "xmit.h"
 
-/* Send nothing for a while. */
-static void wait(struct roce_responder *responder, u64 nanoseconds)
-{
-	WRITE_ONCE(responder->waiting, true);
-	hrtimer_start(&responder->wait_timer, ns_to_ktime(nanoseconds),
-		      ROCE_WAIT_MODE);
-}
-
-static void interrupt_flow(struct roce_qp *qp)
-{
-	if (roce_flow_is_limited(&qp->flow))
-		roce_flow_interrupt(qp, ROCE_RESPONDER);
-}
-
-/* Wait for the netdev, or for memory. Returns false after too many stalls. */
-static bool stall_responder(struct roce_qp *qp, int err)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	if (responder->stalls++ == ROCE_MAX_STALLS) {
-		if (err == -EAGAIN)
-			roce_count(qp, tx_dropped_queue_full);
-		return false;
-	}
-	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
-	wait(responder, ROCE_STALL_NANOSECONDS);
-	interrupt_flow(qp);
-	return true;
-}
-
 static u8 read_response_operation(bool first, bool last)
 {
 	if (first)
@@ -160,7 +130,6 @@ static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 	return 0;
 }
 
-/* @packets responses were sent. */
 static void advance_responses(struct roce_qp *qp, u32 packets)
 {
 	while (packets) {
@@ -185,56 +154,23 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
-/* Account the sent part of a train. Returns false if the rest must wait. */
-static bool settle_responses(struct roce_qp *qp, const struct roce_train *train,
-			     int err)
-{
-	struct roce_responder *responder = &qp->responder;
-
-	if (err != -EAGAIN && err != -ENOMEM) {
-		advance_responses(qp, train->packets);
-		responder->stalls = 0;
-		return true;
-	}
-	advance_responses(qp, train->sent);
-	if (train->sent)
-		responder->stalls = 0;
-	if (stall_responder(qp, err))
-		return false;
-	/* The peer will ask again. */
-	roce_answer_forget(responder);
-	responder->stalls = 0;
-	return true;
-}
-
-/* Send one train of responses. Returns false if it must wait. */
+/* Send one train of responses. Returns false if all or some must wait. */
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
-	struct roce_responder *responder = &qp->responder;
 	struct roce_xmit xmit = {
-		.half = ROCE_RESPONDER,
-		.engine = &responder->engine,
+		.sender = &qp->responder.sender,
 		.av = &qp->av,
 		.source_port = qp->source_port,
 		.data = roce_answer_has_data(resource),
 		.build = fill_response_train,
 	};
-	int err;
+	int err = roce_xmit(qp, &xmit);
 
-	err = roce_xmit(qp, &xmit);
-	if (xmit.built)
-		return settle_responses(qp, &xmit.train, err);
-	switch (err) {
-	case -EBUSY:
-		if (xmit.wait)
-			wait(responder, xmit.wait);
-		return false;
-	case -ENOMEM:
-		return settle_responses(qp, &xmit.train, err);
-	default:
+	if (err == -EACCES)
 		revoke_reads(qp, resource->next_psn);
-		return true;
-	}
+	else
+		advance_responses(qp, xmit.train.sent);
+	return err != -EBUSY;
 }
 
 /* Whether the answer acknowledges all packets before a gap, and packets are kept after it */
@@ -287,27 +223,43 @@ static void send_acknowledge(struct roce_qp *qp)
 	struct roce_responder *responder = &qp->responder;
 	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 	struct roce_packet packet;
-	struct roce_train train;
+	struct roce_xmit xmit;
 	int err;
 
+	xmit.sender = &responder->sender;
+	xmit.av = &qp->av;
 	if (can_be_selective(qp))
 		roce_sack_describe(qp, &packet, ranges);
 	else
 		describe_acknowledge(qp, &packet);
-	err = roce_train_of_one(&train, &qp->av, qp->source_port, &packet,
-				ranges) ?:
-	      roce_flow_send(qp, ROCE_RESPONDER, &qp->av, &train);
-	if ((err == -EAGAIN || err == -ENOMEM) && stall_responder(qp, err))
+	err = roce_train_of_one(&xmit.train, &qp->av, qp->source_port, &packet,
+				ranges);
+	if (roce_xmit_built(qp, &xmit, err))
 		return;
-	if (!err)
-		note_acknowledge(qp, &packet);
-	responder->stalls = 0;
+	note_acknowledge(qp, &packet);
 	responder->ack_due = false;
+}
+
+/* Send a train of responses, and after the last one the acknowledgment. */
+static bool send_next_answer(struct roce_qp *qp)
+{
+	struct roce_responder *responder = &qp->responder;
+	struct roce_resource *next = roce_answer_next(responder);
+
+	if (next && !send_responses(qp, next))
+		return false;
+	if (roce_answer_next(responder))
+		return true;
+	if (responder->ack_due)
+		send_acknowledge(qp);
+	if (responder->failed && !responder->ack_due)
+		roce_qp_set_error(qp, IB_QPS_ERR);
+	return false;
 }
 
 /**
  * roce_answer_send() - send responses and acknowledgments
- * @qp: connected; its responder is owned by the caller, and does not wait
+ * @qp: connected; its responder is owned by the caller
  *
  * BH disabled, RCU read side.
  *
@@ -315,24 +267,5 @@ static void send_acknowledge(struct roce_qp *qp)
  */
 bool roce_answer_send(struct roce_qp *qp)
 {
-	struct roce_responder *responder = &qp->responder;
-	int trains = ROCE_TRAINS_PER_STEP;
-	struct roce_resource *next;
-
-	while ((next = roce_answer_next(responder))) {
-		if (!trains--)
-			return true;
-		if (!send_responses(qp, next))
-			return false;
-		if (roce_engine_budget_is_used_up())
-			trains = 0;
-		if (!roce_answer_next(responder))
-			interrupt_flow(qp);
-	}
-
-	if (responder->ack_due)
-		send_acknowledge(qp);
-	if (responder->failed && !responder->ack_due)
-		roce_qp_set_error(qp, IB_QPS_ERR);
-	return false;
+	return roce_sender_advance(qp, &qp->responder.sender, send_next_answer);
 }

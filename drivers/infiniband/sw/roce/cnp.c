@@ -11,7 +11,8 @@
  *	ICRC
  *
  * A CNP belongs to no message and to neither half of a QP: it is sent and received
- * without the engines, is not paced, not acknowledged, and must not be marked.
+ * without the engines, is not paced, not acknowledged, and must not be marked. It does
+ * not go through the transmitter (xmit.c) either, because nothing waits to send it.
  */
 #include "congestion.h"
 #include "counters.h"

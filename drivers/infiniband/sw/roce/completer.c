@@ -44,7 +44,7 @@ static void pull_cursor(struct roce_requester *requester)
 	if (roce_psn_diff(requester->unacked_psn, requester->psn) <= 0)
 		return;
 	requester->psn = requester->unacked_psn;
-	requester->stalls = 0;
+	requester->sender.stalls = 0;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->current_request = requester->completed;
 }
@@ -109,9 +109,10 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
  */
 static bool is_recovering(struct roce_requester *requester)
 {
-	if (!requester->rnr_waiting)
+	if (!requester->sender.rnr_waiting)
 		return requester->recovering;
-	return roce_requester_is_waiting(requester) || !roce_in_flight(requester);
+	return roce_sender_is_waiting(&requester->sender) ||
+	       !roce_in_flight(requester);
 }
 
 static void implied_nak(struct roce_qp *qp)
@@ -163,7 +164,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 	roce_count(qp, rcvd_rnr_err);
 	/* A copy of the same NAK */
-	if (roce_requester_is_waiting(requester) && requester->rnr_waiting)
+	if (roce_sender_is_waiting(&requester->sender) && requester->sender.rnr_waiting)
 		return;
 	if (!requester->rnr_retries) {
 		roce_request_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
@@ -177,8 +178,8 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	/* The peer answers, so this is no timeout. */
 	requester->retries = qp->attr.retry_cnt;
 	roce_retransmit_go_back(qp);
-	roce_requester_wait(qp, delay);
-	requester->rnr_waiting = true;
+	roce_sender_wait(&requester->sender, delay);
+	requester->sender.rnr_waiting = true;
 	/* Nothing is sent during the delay, so the answer comes later, too. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;
 }

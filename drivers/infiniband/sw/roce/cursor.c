@@ -33,6 +33,16 @@
 #include "scoreboard.h"
 #include "train.h"
 
+/*
+ * Work in flight that keeps a peer busy while a short message waits for others, in bytes.
+ * PACKET_COST is the cost of a packet in addition to its payload.
+ */
+#define ENOUGH_IN_FLIGHT	SZ_16K
+#define PACKET_COST		SZ_1K
+
+/* A round trip in a data centre; longer ones must not become much longer. */
+#define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
+
 /* Limit of packets ahead of the oldest missing one, in addition to ROCE_EARLY_* */
 #define EARLY_WINDOWS		4u
 
@@ -128,7 +138,7 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 		    !roce_cursor_sent_before(requester);
 
 	/* With nothing in flight no answer is late yet, unless the netdev stalls. */
-	if (!roce_in_flight(requester) && !requester->stalls)
+	if (!roce_in_flight(requester) && !requester->sender.stalls)
 		roce_retransmit_expect_progress(qp);
 	requester->psn = roce_psn_add(requester->psn, packets);
 	if (asks)
@@ -226,6 +236,56 @@ bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *reques
 		return true;
 	return roce_request_has_response(request) &&
 	       requester->asked >= qp->attr.max_rd_atomic;
+}
+
+/*
+ * A short message costs much less in a train with others. So while the peer has enough
+ * messages to work on, a short message waits until a train is full. (TCP calls this
+ * autocorking.) It does not wait while READs are outstanding, since their PSNs do not
+ * tell the amount of work. A READ never waits: its response is most of the work.
+ */
+static bool wants_company(const struct roce_qp *qp,
+			  const struct roce_request *request)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u32 length = min(request->length, qp->mtu);
+	u32 waiting, train;
+
+	if (!roce_qp_is_reliable(qp) || roce_request_is_read(request) ||
+	    request->packets > 1 || roce_cursor_sent_before(requester) ||
+	    requester->asked ||
+	    roce_in_flight(requester) * (PACKET_COST + length) < ENOUGH_IN_FLIGHT)
+		return false;
+	waiting = requester->fetched - requester->current_request +
+		  roce_requests_waiting(qp);
+	train = min_t(u32, ROCE_TRAIN_MAX_PACKETS,
+		      ROCE_TRAIN_MAX_BYTES / max(length, 1u));
+	return waiting < train;
+}
+
+/**
+ * roce_cursor_waits_for_company() - whether a short message waits for others
+ * @qp: its requester is owned by the caller
+ * @request: at the cursor, within the window
+ *
+ * An acknowledgment runs the requester again. With a distant peer this alone would halve
+ * the throughput of a queue of about ten messages, so there is a timer, too.
+ *
+ * Return: true if the message waits.
+ */
+bool roce_cursor_waits_for_company(struct roce_qp *qp,
+				   const struct roce_request *request)
+{
+	struct roce_requester *requester = &qp->requester;
+	struct hrtimer *timer = &requester->sender.timer;
+
+	if (!wants_company(qp, request))
+		return false;
+	if (requester->company_awaited)
+		return hrtimer_is_queued(timer);
+	requester->company_awaited = true;
+	hrtimer_start(timer, MAX_WAIT_FOR_COMPANY, ROCE_WAIT_MODE);
+	return true;
 }
 
 /* READs do not count against the rate, so they do not share a train with others. */

@@ -33,6 +33,8 @@ struct roce_request *roce_cursor_request(struct roce_qp *qp);
 void roce_cursor_skip_what_has_arrived(struct roce_qp *qp);
 bool roce_cursor_window_is_open(const struct roce_qp *qp);
 bool roce_cursor_must_wait(struct roce_qp *qp, const struct roce_request *request);
+bool roce_cursor_waits_for_company(struct roce_qp *qp,
+				   const struct roce_request *request);
 int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train);
 struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester);
 void roce_cursor_return_to(struct roce_requester *requester,

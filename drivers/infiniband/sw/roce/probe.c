@@ -75,7 +75,7 @@ static void nothing_came(struct roce_qp *qp)
 	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
 		requester->probe_backoff++;
 	/* The cursor will send anyway, or the peer has asked to wait. */
-	if (requester->psn != requester->limit_psn || requester->rnr_waiting)
+	if (requester->psn != requester->limit_psn || requester->sender.rnr_waiting)
 		return;
 	if (requester->board && requester->board->gaps) {
 		roce_scoreboard_lose_again(requester->board);

@@ -79,7 +79,7 @@ static void flush_later(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
 
-	if (hrtimer_is_queued(&responder->wait_timer))
+	if (hrtimer_is_queued(&responder->sender.timer))
 		return;
 	if (responder->flush_interval >= MAX_FLUSH_INTERVAL) {
 		add_idle(qp);
@@ -88,7 +88,7 @@ static void flush_later(struct roce_qp *qp)
 	responder->flush_interval = clamp_t(u64, 2 * responder->flush_interval,
 					    MIN_FLUSH_INTERVAL,
 					    MAX_FLUSH_INTERVAL);
-	hrtimer_start(&responder->wait_timer,
+	hrtimer_start(&responder->sender.timer,
 		      ns_to_ktime(responder->flush_interval), ROCE_WAIT_MODE);
 }
 

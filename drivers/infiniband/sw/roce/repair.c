@@ -285,49 +285,31 @@ bool roce_repair_is_due(struct roce_requester *requester)
 	       requester->probing;
 }
 
-/* Send one train. False if it must wait; @sent is the number of packets sent. */
-static bool send_again(struct roce_qp *qp, bool data,
-		       int (*build)(struct roce_qp *qp, struct roce_train *train),
-		       u32 *sent, int *err)
+/* Send one train, of which @xmit has data and build. */
+static int send_again(struct roce_qp *qp, struct roce_xmit *xmit)
 {
-	struct roce_requester *requester = &qp->requester;
-	struct roce_xmit xmit = {
-		.half = ROCE_REQUESTER,
-		.engine = &requester->engine,
-		.av = &qp->av,
-		.source_port = qp->source_port,
-		.data = data,
-		.build = build,
-	};
+	int err;
 
-	*sent = 0;
-	*err = roce_xmit(qp, &xmit);
-	if (*err == -EBUSY) {
-		roce_requester_wait_for_turn(qp, xmit.wait);
-		return false;
-	}
-	*sent = *err == -EAGAIN ? xmit.train.sent :
-		xmit.built ? xmit.train.packets : 0;
-	roce_count_add(qp, retransmitted_packets, *sent);
-	if (*err == -EAGAIN || *err == -ENOMEM) {
-		roce_requester_stall(qp, *err);
-		return false;
-	}
-	return true;
+	xmit->sender = &qp->requester.sender;
+	xmit->av = &qp->av;
+	xmit->source_port = qp->source_port;
+	err = roce_xmit(qp, xmit);
+	roce_count_add(qp, retransmitted_packets, xmit->train.sent);
+	return err;
 }
 
 /* Send one train; later gaps follow when these responses have come. */
 static bool send_questions(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 begin = requester->repair_psn, sent;
-	int err;
+	struct roce_xmit xmit = { .build = ask_again };
+	u32 begin = requester->repair_psn;
 
-	if (send_again(qp, false, ask_again, &sent, &err))
+	if (send_again(qp, &xmit) != -EBUSY)
 		requester->repairing = false;
 	else
 		requester->repair_psn = begin;
-	roce_count_add(qp, responses_asked_again, sent);
+	roce_count_add(qp, responses_asked_again, xmit.train.sent);
 	return !requester->repairing;
 }
 
@@ -340,8 +322,9 @@ static bool is_retry(const struct roce_requester *requester, u32 psn)
 static bool send_lost(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
+	struct roce_xmit xmit = { .build = repeat_lost };
 	struct missing missing;
-	bool retry, went;
+	bool retry;
 	u32 sent;
 	int err;
 
@@ -352,10 +335,11 @@ static bool send_lost(struct roce_qp *qp)
 		roce_request_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return true;
 	}
-	went = send_again(qp, !roce_request_is_read(missing.request), repeat_lost,
-			  &sent, &err);
+	xmit.data = !roce_request_is_read(missing.request);
+	err = send_again(qp, &xmit);
+	sent = xmit.train.sent;
 	roce_count_add(qp, selective_repeats, sent);
-	if (err == -EAGAIN)
+	if (sent < xmit.train.packets)
 		roce_scoreboard_take_back(requester->board, requester->repaired[sent]);
 	if (sent)
 		requester->repeat_probes = false;
@@ -366,19 +350,18 @@ static bool send_lost(struct roce_qp *qp)
 	/* No access to the memory any more: the request fails when the cursor gets there. */
 	if (err == -EACCES)
 		roce_retransmit_go_back(qp);
-	return went;
+	return err != -EBUSY;
 }
 
 static bool send_probe(struct roce_qp *qp)
 {
-	u32 sent;
+	struct roce_xmit xmit = { .build = probe };
 	int err;
 
 	qp->requester.probing = false;
-	if (!send_again(qp, false, probe, &sent, &err) && !sent)
-		return false;
-	roce_count_add(qp, tail_loss_probes, sent);
-	return true;
+	err = send_again(qp, &xmit);
+	roce_count_add(qp, tail_loss_probes, xmit.train.sent);
+	return err != -EBUSY;
 }
 
 /**

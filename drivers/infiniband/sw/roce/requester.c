@@ -87,7 +87,7 @@ static bool flush_some(struct roce_qp *qp)
 	requester->unacked_psn = requester->next_psn;
 	requester->window_psn = requester->next_psn;
 	requester->asked = 0;
-	requester->stalls = 0;
+	requester->sender.stalls = 0;
 	roce_retransmit_forget_losses(qp);
 	return more || !budget;
 }
@@ -145,46 +145,30 @@ static void complete_sent(struct roce_qp *qp)
 		roce_request_complete(qp, IB_WC_SUCCESS);
 }
 
-/*
- * A train that begins at @place was handed to the network. If the netdev did not take
- * all of it, the cursor goes back to the rest, and the engine waits. After too many
- * such waits an unreliable QP drops the train. A reliable QP goes on trying, and its
- * acknowledgment is late.
- */
-static bool settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
-			    const struct roce_cursor_place *place, int err)
+/* A train that began at @place was built. The cursor goes back to packets that must wait. */
+static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
+			    const struct roce_cursor_place *place)
 {
-	u32 packets = err == -EAGAIN ? xmit->train.sent : xmit->train.packets;
 	struct roce_requester *requester = &qp->requester;
+	u32 sent = xmit->train.sent;
 
-	if (packets && requester->stalls) {
-		requester->stalls = 0;
-		roce_retransmit_expect_progress(qp);
+	roce_cursor_count_retransmitted(qp, place, sent);
+	if (sent < xmit->train.packets) {
+		roce_cursor_return_to(requester, place, sent);
+	} else {
+		requester->company_awaited = false;
+		begin_round_trip(requester, xmit, place);
 	}
-	roce_cursor_count_retransmitted(qp, place, packets);
-	if (err == -EAGAIN && (requester->stalls++ < ROCE_MAX_STALLS ||
-			       roce_qp_is_reliable(qp))) {
-		roce_cursor_return_to(requester, place, packets);
-		complete_sent(qp);
-		roce_requester_stall(qp, err);
-		return false;
-	}
-	if (err == -EAGAIN)
-		roce_count(qp, tx_dropped_queue_full);
-	requester->stalls = 0;
-	requester->company_awaited = false;
-	begin_round_trip(requester, xmit, place);
 	complete_sent(qp);
-	return true;
 }
 
 static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
 	const struct roce_cursor_place place = roce_cursor_here(&qp->requester);
 	struct roce_av *av = request_av(qp, request);
+	bool stalled = qp->requester.sender.stalls;
 	struct roce_xmit xmit = {
-		.half = ROCE_REQUESTER,
-		.engine = &qp->requester.engine,
+		.sender = &qp->requester.sender,
 		.av = av,
 		.data = !roce_qp_is_datagram(qp) && !roce_request_is_read(request),
 		.build = roce_cursor_fill_train,
@@ -197,19 +181,12 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	}
 	xmit.source_port = source_port(qp, av, request);
 	err = roce_xmit(qp, &xmit);
-	if (xmit.built)
-		return settle_messages(qp, &xmit, &place, err);
-	switch (err) {
-	case -EBUSY:
-		roce_requester_wait_for_turn(qp, xmit.wait);
-		return false;
-	case -ENOMEM:
-		roce_requester_stall(qp, err);
-		return false;
-	default:
-		/* roce_cursor_fill_train() has set the status of the request. */
-		return true;
-	}
+	if (stalled && xmit.train.sent)
+		roce_retransmit_expect_progress(qp);
+	if (xmit.train.packets)
+		settle_messages(qp, &xmit, &place);
+	/* After -EACCES the request has the status of its failure. */
+	return err != -EBUSY;
 }
 
 /*
@@ -246,7 +223,7 @@ static bool send_next(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (roce_requester_is_waiting(requester))
+	if (!roce_qp_is_sending(qp))
 		return false;
 	if (roce_repair_is_due(requester))
 		return roce_repair_send(qp);
@@ -266,7 +243,7 @@ static bool send_next(struct roce_qp *qp)
 		return false;
 	if (roce_request_is_local(request))
 		return execute_local(qp, request);
-	if (roce_requester_waits_for_company(qp, request))
+	if (roce_cursor_waits_for_company(qp, request))
 		return false;
 	return send_messages(qp, request);
 }
@@ -281,16 +258,9 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
-/* Whether the requester waits for the rate of the flow, and for nothing else */
-static bool is_pacing(struct roce_requester *requester)
-{
-	return requester->pacing && roce_requester_is_waiting(requester);
-}
-
 static bool advance_requester(struct roce_engine *engine)
 {
 	struct roce_qp *qp = roce_requester_qp(engine);
-	int trains = ROCE_TRAINS_PER_STEP;
 	bool more = false;
 
 	switch (READ_ONCE(qp->state)) {
@@ -308,17 +278,14 @@ static bool advance_requester(struct roce_engine *engine)
 		return true;
 	roce_retransmit_check_timeout(qp);
 	roce_probe_check(qp);
-	while (trains && roce_qp_is_sending(qp) && send_next(qp))
-		trains = roce_engine_budget_is_used_up() ? 0 : trains - 1;
+	more |= roce_sender_advance(qp, &qp->requester.sender, send_next);
 	/* A request has failed: come back to flush the others. */
 	if (!roce_qp_is_sending(qp))
 		return true;
-	if (trains && roce_flow_is_limited(&qp->flow) && !is_pacing(&qp->requester))
-		roce_flow_interrupt(qp, ROCE_REQUESTER);
 	roce_retransmit_arm_timer(qp);
 	roce_probe_arm(qp);
 	check_drained(qp);
-	return !trains || more;
+	return more;
 }
 
 static const struct roce_engine_ops requester_ops = {
@@ -337,7 +304,7 @@ void roce_requester_init(struct roce_qp *qp)
 	roce_engine_init(&requester->engine, &requester_ops);
 	roce_reorder_init(&requester->reorder, &requester->engine);
 	spin_lock_init(&requester->post_lock);
-	roce_requester_wait_init(requester);
+	roce_sender_init(&requester->sender, &requester->engine, ROCE_REQUESTER);
 	roce_retransmit_init(qp);
 	roce_probe_init(qp);
 }
@@ -413,7 +380,6 @@ void roce_requester_reset(struct roce_qp *qp)
 	requester->asked = 0;
 	requester->draining = false;
 	requester->company_awaited = false;
-	requester->stalls = 0;
 	if (roce_qp_is_user(qp))
 		roce_ring_reset(&requester->ring);
 }
@@ -430,6 +396,6 @@ void roce_requester_stop(struct roce_qp *qp)
 
 	roce_retransmit_stop(qp);
 	roce_probe_stop(qp);
-	roce_requester_wait_stop(requester);
+	roce_sender_stop(&requester->sender);
 	roce_reorder_stop(&requester->reorder, qp);
 }

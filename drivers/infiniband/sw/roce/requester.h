@@ -11,6 +11,7 @@
 #include "ring.h"
 #include "roce_psn.h"
 #include "train.h"
+#include "xmit.h"
 
 struct roce_key;
 struct roce_qp;
@@ -23,6 +24,7 @@ struct roce_scoreboard;
 /**
  * struct roce_requester - the half of a QP that sends requests
  * @engine: owns all fields that do not say otherwise
+ * @sender: its timer also ends the wait for company
  * @ring: send queue of a program
  * @slots: requests, as many as @ring has elements; NULL for a program's QP until it
  *	sends for the first time
@@ -51,13 +53,7 @@ struct roce_scoreboard;
  * @recovering: no progress since going back; further signs of the same gap are ignored
  * @retries: left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: left before IB_WC_RNR_RETRY_EXC_ERR
- * @rnr_waiting: @wait_end is that of an RNR NAK's delay, and no gap has been found since
- * @pacing: @wait_end is that of a wait for the rate of the flow
- * @stalls: consecutive stalls of the netdev
- * @wait_end: time before which nothing is sent, because of an RNR NAK's delay, a stall
- *	of the netdev, or the rate of the flow; 0 without a wait
- * @company_awaited: a short message waits for others, as long as @wait_timer runs
- * @wait_timer: runs the requester at the end of either wait
+ * @company_awaited: a short message waits for others, as long as @sender.timer runs
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
  * @draining: the event of a drained send queue was not reported yet
@@ -88,6 +84,7 @@ struct roce_scoreboard;
  */
 struct roce_requester {
 	struct roce_engine engine;
+	struct roce_sender sender;
 	struct roce_ring ring;
 	void *slots;
 	u32 slot_size;
@@ -114,12 +111,7 @@ struct roce_requester {
 	bool recovering;
 	u8 retries;
 	u8 rnr_retries;
-	bool rnr_waiting;
-	bool pacing;
 	bool company_awaited;
-	u32 stalls;
-	ktime_t wait_end;
-	struct hrtimer wait_timer;
 	struct timer_list ack_timer;
 	unsigned long ack_deadline;
 	bool draining;
@@ -162,23 +154,6 @@ static inline u32 *roce_asked_end(const struct roce_requester *requester, u32 n)
 				     (requester->asked_room - 1)];
 }
 
-/**
- * roce_requester_is_waiting() - whether sending must wait
- * @requester: owned by the caller
- *
- * Compares the time: the timer may be late, or for an earlier wait.
- */
-static inline bool
-roce_requester_is_waiting(struct roce_requester *requester)
-{
-	if (!requester->wait_end)
-		return false;
-	if (ktime_before(ktime_get(), requester->wait_end))
-		return true;
-	WRITE_ONCE(requester->wait_end, 0);
-	return false;
-}
-
 /* requester.c */
 void roce_requester_init(struct roce_qp *qp);
 void roce_requester_start(struct roce_qp *qp);
@@ -187,15 +162,6 @@ void roce_requester_reset(struct roce_qp *qp);
 void roce_requester_complete_local(struct roce_qp *qp);
 void roce_requester_flush(struct roce_qp *qp);
 void roce_requester_stop(struct roce_qp *qp);
-
-/* requester_wait.c */
-void roce_requester_wait(struct roce_qp *qp, u64 nanoseconds);
-void roce_requester_stall(struct roce_qp *qp, int err);
-void roce_requester_wait_for_turn(struct roce_qp *qp, u64 nanoseconds);
-bool roce_requester_waits_for_company(struct roce_qp *qp,
-				      const struct roce_request *request);
-void roce_requester_wait_init(struct roce_requester *requester);
-void roce_requester_wait_stop(struct roce_requester *requester);
 
 /* retransmit.c */
 void roce_retransmit_expect_progress(struct roce_qp *qp);

@@ -78,8 +78,6 @@ static bool advance_responder(struct roce_engine *engine)
 	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp))
 		return false;
 	more = !roce_reorder_is_idle(&qp->responder.reorder) && receive_early(qp);
-	if (READ_ONCE(qp->responder.waiting))
-		return more;
 	return roce_answer_send(qp) || more;
 }
 
@@ -87,16 +85,6 @@ static const struct roce_engine_ops responder_ops = {
 	.receive = receive,
 	.advance = advance_responder,
 };
-
-static enum hrtimer_restart responder_wait_is_over(struct hrtimer *timer)
-{
-	struct roce_responder *responder =
-		container_of(timer, struct roce_responder, wait_timer);
-
-	WRITE_ONCE(responder->waiting, false);
-	roce_engine_run(&responder->engine);
-	return HRTIMER_NORESTART;
-}
 
 /**
  * roce_responder_init() - initialize the state of a new QP
@@ -111,11 +99,10 @@ int roce_responder_init(struct roce_qp *qp)
 					 qp->cap.max_recv_sge;
 
 	roce_engine_init(&responder->engine, &responder_ops);
+	roce_sender_init(&responder->sender, &responder->engine, ROCE_RESPONDER);
 	roce_reorder_init(&responder->reorder, &responder->engine);
 	spin_lock_init(&responder->post_lock);
 	INIT_LIST_HEAD(&responder->idle);
-	hrtimer_setup(&responder->wait_timer, responder_wait_is_over, CLOCK_MONOTONIC,
-		      ROCE_WAIT_MODE);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
 						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
@@ -153,7 +140,6 @@ void roce_responder_reset(struct roce_qp *qp)
 	responder->nak_sent = false;
 	responder->ack_due = false;
 	responder->failed = false;
-	responder->stalls = 0;
 	responder->established = false;
 	responder->last_wqe_reported = false;
 	responder->flush_interval = 0;
@@ -171,8 +157,7 @@ void roce_responder_reset(struct roce_qp *qp)
  */
 void roce_responder_stop(struct roce_qp *qp)
 {
-	hrtimer_cancel(&qp->responder.wait_timer);
-	qp->responder.waiting = false;
+	roce_sender_stop(&qp->responder.sender);
 	roce_reorder_stop(&qp->responder.reorder, qp);
 }
 

@@ -2,11 +2,10 @@
 #ifndef ROCE_RESPONDER_H
 #define ROCE_RESPONDER_H
 
-#include <linux/hrtimer.h>
-
 #include "engine.h"
 #include "reorder.h"
 #include "ring.h"
+#include "xmit.h"
 
 struct roce_key;
 struct roce_packet;
@@ -17,6 +16,7 @@ struct roce_resource;
 /**
  * struct roce_responder - the half of a QP that executes requests
  * @engine: owns all fields that do not say otherwise
+ * @sender: its timer also polls the receive queue of a QP in the error state, for a while
  * @ring: receive queue, unless the QP has a shared one
  * @post_lock: for kernel consumers that post receives
  * @receive: the receive in use, with room for the queue's maximum of sges
@@ -54,14 +54,10 @@ struct roce_resource;
  * @parts: parts of READs to be answered again, ROCE_MAX_PARTS of them
  * @part_answered: number of the first part that may have responses left; free running
  * @part_taken: number of the next part; free running
- * @waiting: @wait_timer runs, and nothing is sent meanwhile; cleared by the timer,
- *	whoever owns the engine
- * @stalls: consecutive stalls of the netdev
- * @wait_timer: ends a stall, or a wait for the rate of the flow; polls the receive queue
- *	of a QP in the error state, for a while
  */
 struct roce_responder {
 	struct roce_engine engine;
+	struct roce_sender sender;
 	struct roce_ring ring;
 	spinlock_t post_lock;		/* see @post_lock above */
 	struct roce_receive *receive;
@@ -95,9 +91,6 @@ struct roce_responder {
 	struct roce_resource *parts;
 	u32 part_answered;
 	u32 part_taken;
-	struct hrtimer wait_timer;
-	bool waiting;
-	u32 stalls;
 };
 
 /* responder.c */

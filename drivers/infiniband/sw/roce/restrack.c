@@ -95,7 +95,7 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "sq_outstanding", roce_peek(requester->fetched) - completed },
 		{ "sq_reads_and_atomics", roce_peek(requester->asked) },
 		{ "sq_recovering", roce_peek(requester->recovering) },
-		{ "sq_waiting", roce_peek(requester->wait_end) > ktime_get() },
+		{ "sq_waiting", roce_peek(requester->sender.wait_end) > ktime_get() },
 		{ "ack_timeout", roce_peek(qp->attr.timeout) },
 		{ "retries_left", roce_peek(requester->retries) },
 		{ "rnr_retries_left", roce_peek(requester->rnr_retries) },

@@ -111,7 +111,7 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->recovering = awaits_response(requester);
-	requester->rnr_waiting = false;
+	requester->sender.rnr_waiting = false;
 	requester->repairing = false;
 	roce_retransmit_forget_losses(qp);
 	requester->back_psn = requester->limit_psn;
@@ -273,10 +273,10 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	if (requester->completed == requester->fetched ||
-	    (!roce_in_flight(requester) && !requester->stalls))
+	    (!roce_in_flight(requester) && !requester->sender.stalls))
 		return;
 	if (!qp->attr.timeout || time_before(jiffies, requester->ack_deadline) ||
-	    roce_requester_is_waiting(requester))
+	    roce_sender_is_waiting(&requester->sender))
 		return;
 
 	roce_flow_lost(qp, ROCE_CC_TIMEOUT);

@@ -14,15 +14,6 @@ struct roce_av;
 #define ROCE_TRAIN_MAX_BYTES	65000
 #define ROCE_TRAIN_MAX_PACKETS	64
 
-/* Trains to send before the engine looks at received packets */
-#define ROCE_TRAINS_PER_STEP	2
-
-/* Length of a stall, when the queue of the netdev is full or memory is missing */
-#define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
-
-/* Consecutive stalls after which pending packets are dropped, unless they are reliable */
-#define ROCE_MAX_STALLS		100
-
 /**
  * struct roce_train - a train under construction
  * @skb: holds the finished packets; NULL before the first packet

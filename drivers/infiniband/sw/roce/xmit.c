@@ -1,26 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The transmitter of both halves of a QP. A train waits for the rate of the flow and for
- * its turn among the QPs of the host, is built, and is handed to the network.
+ * its turn among the QPs of the host, is built, and is handed to the network. If the
+ * queue of the netdev is full or memory is missing, the half waits for a while.
+ *
+ * A half knows what its next packets are, and is told how many were sent.
  */
+#include "compat.h"
 #include "congestion.h"
+#include "counters.h"
 #include "egress.h"
 #include "engine.h"
 #include "qp.h"
 #include "train.h"
 #include "xmit.h"
 
-static bool may_send_train(struct roce_qp *qp, struct roce_xmit *xmit)
+/* Trains to send before the engine looks at received packets */
+#define TRAINS_PER_STEP		2
+
+/**
+ * roce_sender_wait() - send nothing for a while
+ * @sender: its engine is owned by the caller
+ * @nanoseconds: length of the wait, which replaces any earlier one
+ */
+void roce_sender_wait(struct roce_sender *sender, u64 nanoseconds)
 {
-	if (xmit->data)
-		xmit->wait = roce_flow_wait(qp, &qp->flow, xmit->half);
-	if (xmit->wait)
-		return false;
-	if (roce_egress_take_turn(qp, xmit->engine))
+	sender->rnr_waiting = false;
+	sender->pacing = false;
+	WRITE_ONCE(sender->wait_end, ktime_add_ns(ktime_get(), nanoseconds));
+	hrtimer_start(&sender->timer, ns_to_ktime(nanoseconds), ROCE_WAIT_MODE);
+}
+
+/* If it must wait for a turn, the engine is scheduled then. */
+static bool may_send_train(struct roce_qp *qp, const struct roce_xmit *xmit)
+{
+	struct roce_sender *sender = xmit->sender;
+	u64 wait = xmit->data ? roce_flow_wait(qp, &qp->flow, sender->half) : 0;
+
+	if (!wait && roce_egress_take_turn(qp, sender->engine))
 		return true;
-	if (roce_flow_is_limited(&qp->flow))
-		roce_flow_interrupt(qp, xmit->half);
+	/* This is no wait for the netdev. */
+	sender->stalls = 0;
+	if (wait) {
+		roce_sender_wait(sender, wait);
+		sender->pacing = true;
+	}
 	return false;
+}
+
+static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
+{
+	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
+	roce_sender_wait(sender, ROCE_STALL_NANOSECONDS);
+	return -EBUSY;
+}
+
+/*
+ * Reliable requests wait for the netdev until their acknowledgment is late. Lost answers
+ * are asked for again.
+ */
+static bool gives_up(const struct roce_qp *qp, struct roce_sender *sender)
+{
+	return sender->stalls++ >= ROCE_MAX_STALLS &&
+	       !(sender->half == ROCE_REQUESTER && roce_qp_is_reliable(qp));
+}
+
+/**
+ * roce_xmit_built() - send a train that waits for neither the rate nor a turn
+ * @qp: the caller owns the half in @xmit
+ * @xmit: the train to send
+ * @err: of building it
+ *
+ * BH disabled, RCU read side.
+ *
+ * Return: see roce_xmit().
+ */
+int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err)
+{
+	struct roce_sender *sender = xmit->sender;
+	struct roce_train *train = &xmit->train;
+
+	/* All other errors are those of the consumer's memory: waiting does not help. */
+	if (err)
+		return err == -ENOMEM ? stall(qp, sender, err) : -EACCES;
+	err = roce_flow_send(qp, sender->half, xmit->av, train);
+	if (train->sent)
+		sender->stalls = 0;
+	if (err == -EAGAIN) {
+		if (!gives_up(qp, sender))
+			return stall(qp, sender, err);
+		roce_count(qp, tx_dropped_queue_full);
+	}
+	train->sent = train->packets;
+	sender->stalls = 0;
+	return 0;
 }
 
 static int build(struct roce_qp *qp, struct roce_xmit *xmit)
@@ -36,8 +109,9 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
 	roce_engine_charge(train->bytes);
 	if (err)
 		roce_train_drop(train);
-	/* All other errors are those of the consumer's memory: waiting does not help. */
-	return err && err != -ENOMEM ? -EACCES : err;
+	else if (xmit->data && roce_flow_wants_rtt(&qp->flow))
+		xmit->sent_at = ktime_get_ns();
+	return err;
 }
 
 /**
@@ -45,23 +119,74 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
  * @qp: the caller owns the half in @xmit
  * @xmit: the train to send
  *
- * BH disabled, RCU read side.
+ * BH disabled, RCU read side. Sets @xmit->train.sent to the number of packets that were
+ * sent, or dropped.
  *
- * Return: if @xmit->built is set, the return value of roce_send(). Otherwise -EBUSY if it
- * must wait, for @xmit->wait, or if that is 0, for its turn, when the engine is scheduled;
- * -ENOMEM or -EACCES if nothing could be built.
+ * Return: 0 if these are all packets of the train. -EBUSY if the sender waits before it
+ * can send the others: for the rate, its turn, the netdev or memory. -EACCES if nothing
+ * could be built.
  */
 int roce_xmit(struct roce_qp *qp, struct roce_xmit *xmit)
 {
-	int err;
-
 	if (!may_send_train(qp, xmit))
 		return -EBUSY;
-	err = build(qp, xmit);
-	if (err)
-		return err;
-	xmit->built = true;
-	if (xmit->data && roce_flow_wants_rtt(&qp->flow))
-		xmit->sent_at = ktime_get_ns();
-	return roce_flow_send(qp, xmit->half, xmit->av, &xmit->train);
+	return roce_xmit_built(qp, xmit, build(qp, xmit));
+}
+
+/**
+ * roce_sender_advance() - send some trains
+ * @qp: the caller owns the half of @sender
+ * @sender: the sender
+ * @send_next: sends one train; returns false if nothing more can be sent now
+ *
+ * BH disabled, RCU read side.
+ *
+ * Return: true if there may be more to send at once.
+ */
+bool roce_sender_advance(struct roce_qp *qp, struct roce_sender *sender,
+			 bool (*send_next)(struct roce_qp *qp))
+{
+	int trains = TRAINS_PER_STEP;
+
+	while (trains && !roce_sender_is_waiting(sender) && send_next(qp))
+		trains = roce_engine_budget_is_used_up() ? 0 : trains - 1;
+	if (trains && roce_flow_is_limited(&qp->flow) &&
+	    !(sender->pacing && sender->wait_end))
+		roce_flow_interrupt(qp, sender->half);
+	return !trains;
+}
+
+static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
+{
+	struct roce_sender *sender = container_of(timer, struct roce_sender, timer);
+
+	roce_engine_run(sender->engine);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * roce_sender_init() - initialize the sending side of one half of a new QP
+ * @sender: to be filled in
+ * @engine: of the half
+ * @half: the half
+ */
+void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
+		      enum roce_half half)
+{
+	sender->engine = engine;
+	sender->half = half;
+	hrtimer_setup(&sender->timer, wait_is_over, CLOCK_MONOTONIC, ROCE_WAIT_MODE);
+}
+
+/**
+ * roce_sender_stop() - stop the timer, and end the wait
+ * @sender: in a state in which nothing starts the timer
+ *
+ * Process context.
+ */
+void roce_sender_stop(struct roce_sender *sender)
+{
+	hrtimer_cancel(&sender->timer);
+	sender->wait_end = 0;
+	sender->stalls = 0;
 }

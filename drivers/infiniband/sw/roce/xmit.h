@@ -2,6 +2,8 @@
 #ifndef ROCE_XMIT_H
 #define ROCE_XMIT_H
 
+#include <linux/hrtimer.h>
+
 #include "congestion.h"
 #include "train.h"
 
@@ -9,32 +11,76 @@ struct roce_av;
 struct roce_engine;
 struct roce_qp;
 
+/* Length of a stall, when the queue of the netdev is full or memory is missing */
+#define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
+
+/* Consecutive stalls after which a train is dropped, unless it has reliable requests */
+#define ROCE_MAX_STALLS		100
+
+/**
+ * struct roce_sender - the sending side of one half of a QP
+ * @engine: of the half; owns the other fields
+ * @half: which one it is
+ * @timer: runs the engine at the end of a wait; also of other waits of the half
+ * @wait_end: time before which nothing is sent, because of a stall, the rate of the flow,
+ *	or an RNR NAK's delay; 0 without a wait
+ * @pacing: @wait_end is that of a wait for the rate of the flow
+ * @rnr_waiting: @wait_end is that of an RNR NAK's delay, and no gap has been found since
+ * @stalls: consecutive stalls of the netdev
+ */
+struct roce_sender {
+	struct roce_engine *engine;
+	enum roce_half half;
+	struct hrtimer timer;
+	ktime_t wait_end;
+	bool pacing;
+	bool rnr_waiting;
+	u32 stalls;
+};
+
 /**
  * struct roce_xmit - a train that one half of a QP wants to send
- * @half: the sending half
- * @engine: of that half, owned by the caller
+ * @sender: of that half, whose engine is owned by the caller
  * @av: destination of the train
  * @source_port: of its UDP header
  * @data: it carries payload of a connection, and counts against its rate
  * @build: adds packets to the train; fails if it can add none
- * @built: set when the train is complete and was handed to the network
- * @wait: set to the nanoseconds to wait for the rate of the flow, or 0
  * @sent_at: set to the time of sending, if round trips are measured
- * @train: set to the train, with the number of packets that were sent
+ * @train: set to the train; its sent packets include those that were dropped
  */
 struct roce_xmit {
-	enum roce_half half;
-	struct roce_engine *engine;
+	struct roce_sender *sender;
 	struct roce_av *av;
 	u16 source_port;
 	bool data;
 	int (*build)(struct roce_qp *qp, struct roce_train *train);
-	bool built;
-	u64 wait;
 	u64 sent_at;
 	struct roce_train train;
 };
 
+/**
+ * roce_sender_is_waiting() - whether sending must wait
+ * @sender: its engine is owned by the caller
+ *
+ * Compares the time: the timer may be late, or for an earlier wait.
+ */
+static inline bool roce_sender_is_waiting(struct roce_sender *sender)
+{
+	if (!sender->wait_end)
+		return false;
+	if (ktime_before(ktime_get(), sender->wait_end))
+		return true;
+	WRITE_ONCE(sender->wait_end, 0);
+	return false;
+}
+
+void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
+		      enum roce_half half);
+void roce_sender_stop(struct roce_sender *sender);
+void roce_sender_wait(struct roce_sender *sender, u64 nanoseconds);
+bool roce_sender_advance(struct roce_qp *qp, struct roce_sender *sender,
+			 bool (*send_next)(struct roce_qp *qp));
 int roce_xmit(struct roce_qp *qp, struct roce_xmit *xmit);
+int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err);
 
 #endif /* ROCE_XMIT_H */
