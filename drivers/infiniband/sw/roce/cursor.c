@@ -288,12 +288,25 @@ bool roce_cursor_waits_for_company(struct roce_qp *qp,
 	return true;
 }
 
-/* READs do not count against the rate, so they do not share a train with others. */
-static bool can_share_train(const struct roce_request *request, bool reads)
+/*
+ * The request at the cursor if its packet can follow in the train, else NULL. READs do not
+ * count against the rate, so they do not share a train with others.
+ */
+static struct roce_request *next_in_train(struct roce_qp *qp, bool reads)
 {
-	return request->status == IB_WC_SUCCESS &&
-	       roce_request_is_read(request) == reads &&
-	       !roce_request_is_local(request);
+	struct roce_request *request;
+
+	/* The next datagram may have another destination. */
+	if (roce_qp_is_datagram(qp) || !roce_cursor_window_is_open(qp))
+		return NULL;
+	request = roce_cursor_request(qp);
+	if (!request || request->status != IB_WC_SUCCESS ||
+	    roce_request_is_read(request) != reads ||
+	    roce_request_is_local(request) ||
+	    has_arrived(&qp->requester, qp->requester.psn) ||
+	    roce_cursor_must_wait(qp, request))
+		return NULL;
+	return request;
 }
 
 /* Number of packets from the cursor on that differ only in the PSN */
@@ -321,8 +334,8 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 
 /**
  * roce_cursor_fill_train() - fill a train from the cursor on
- * @qp: its requester is owned by the caller, who is in a section; there is a request at
- *	the cursor
+ * @qp: its requester is owned by the caller, who is in a section; the packet at the
+ *	cursor need not wait
  * @train: empty
  *
  * Takes only READs or only other requests, like the first one. The packets may belong to
@@ -337,9 +350,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 	struct roce_request *request = roce_cursor_request(qp);
 	bool reads = roce_request_is_read(request);
 
-	while (roce_cursor_window_is_open(qp) && (request = roce_cursor_request(qp)) &&
-	       !has_arrived(requester, requester->psn) &&
-	       can_share_train(request, reads) && !roce_cursor_must_wait(qp, request)) {
+	for (; request; request = next_in_train(qp, reads)) {
 		u32 psns = psns_to_take(qp, request);
 		u32 before = train->packets, count, added;
 		struct roce_packet packet;
@@ -363,9 +374,6 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 			move_cursor(qp, request, reads ? psns : added);
 		if (err)
 			return train->packets ? 0 : err;
-		/* The next datagram may have another destination. */
-		if (roce_qp_is_datagram(qp))
-			return 0;
 	}
 	return 0;
 }
