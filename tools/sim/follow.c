@@ -48,7 +48,7 @@ static void begin(void)
 			exit(2);
 }
 
-/* As pacer.c does it: nobody looks at a flow that is not limited, or tells it of bytes. */
+/* As flow.c does it: nobody looks at a flow that is not limited, or tells it of bytes. */
 static void happen(const char *event, u64 now)
 {
 	bool limited = flow.rate != ROCE_CC_UNLIMITED;

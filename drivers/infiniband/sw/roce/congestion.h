@@ -150,7 +150,7 @@ struct roce_flow_view {
 	u32 details;
 };
 
-/* pacer.c */
+/* flow.c */
 void roce_flow_init(struct roce_qp *qp);
 void roce_flow_start(struct roce_qp *qp);
 void roce_flow_destroy(struct roce_qp *qp);
