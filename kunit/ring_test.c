@@ -181,6 +181,52 @@ static void elements_come_out_in_order(struct kunit *test)
 	}
 }
 
+static void produce(struct roce_ring *ring, u32 elements)
+{
+	while (elements--)
+		roce_ring_peer_advance(ring);
+}
+
+static void the_producer_is_looked_at_when_nothing_is_left(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), 0);
+	produce(ring, 3);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), 3);
+	produce(ring, 4);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 2), 1);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 3), 4);
+	roce_ring_advance(ring);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 6), 0);
+	produce(ring, 1);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 6), 1);
+}
+
+static void a_producer_that_goes_back_takes_nothing_back(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+
+	produce(ring, 4);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 2), 2);
+	WRITE_ONCE(*peer(ring), 1);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 2), 2);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 4), 0);
+}
+
+static void elements_that_are_skipped_are_not_ready(struct kunit *test)
+{
+	struct roce_ring *ring = make_ring(test, 7, false);
+
+	produce(ring, 5);
+	roce_ring_skip(ring);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), 0);
+	produce(ring, 1);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), 1);
+	roce_ring_reset(ring);
+	KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), 0);
+}
+
 static bool is_inside(struct roce_ring *ring, u8 *element)
 {
 	u8 *data = ring->buf->data;
@@ -200,6 +246,8 @@ static void check_index(struct kunit *test, struct roce_ring *ring, u32 index)
 	KUNIT_EXPECT_EQ(test, roce_ring_empty(ring), used == 0);
 	KUNIT_EXPECT_EQ(test, roce_ring_full(ring),
 			used >= roce_ring_capacity(ring));
+	KUNIT_EXPECT_LE(test, roce_ring_ready(ring, 0), 7);
+	KUNIT_EXPECT_LE(test, roce_ring_ready(ring, 5), 2);
 	KUNIT_EXPECT_EQ(test, roce_ring_peer_index(ring), index & 7);
 	KUNIT_EXPECT_TRUE(test, is_inside(ring, roce_ring_element(ring, used)));
 }
@@ -329,6 +377,8 @@ static void replace(struct kunit *test, bool user, bool produced_here, u32 from,
 	KUNIT_EXPECT_PTR_EQ(test, other->buf, old);
 	KUNIT_EXPECT_GE(test, roce_ring_capacity(ring), to);
 	KUNIT_ASSERT_EQ(test, roce_ring_used(ring), used);
+	if (!produced_here)
+		KUNIT_EXPECT_EQ(test, roce_ring_ready(ring, 0), used);
 	KUNIT_EXPECT_EQ(test, *ours(ring), ring->index);
 	for (i = 0; i < used; i++)
 		wrong += *(u32 *)roce_ring_element(ring, produced_here ? i - used : i) != i;
@@ -389,6 +439,9 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(a_consumer_ahead_of_the_producer_is_put_back),
 	KUNIT_CASE(a_consumer_behind_the_producer_is_left_alone),
 	KUNIT_CASE(elements_come_out_in_order),
+	KUNIT_CASE(the_producer_is_looked_at_when_nothing_is_left),
+	KUNIT_CASE(a_producer_that_goes_back_takes_nothing_back),
+	KUNIT_CASE(elements_that_are_skipped_are_not_ready),
 	KUNIT_CASE(any_index_of_the_other_side_is_survived),
 	KUNIT_CASE(any_distance_ahead_stays_within_the_ring),
 	KUNIT_CASE(the_index_of_the_driver_is_never_read_back),

@@ -23,7 +23,7 @@ bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
 	u64 length = 0;
 	u32 i;
 
-	if (roce_ring_empty(ring))
+	if (!roce_ring_ready(ring, 0))
 		return false;
 
 	shared = roce_ring_element(ring, 0);

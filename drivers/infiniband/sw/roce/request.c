@@ -124,6 +124,17 @@ u32 roce_requests_waiting(const struct roce_qp *qp)
 	return used > in_work ? used - in_work : 0;
 }
 
+/* The same as a question, which reads the index of a program less often */
+static bool is_request_waiting(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (!roce_qp_is_user(qp))
+		return roce_requests_waiting(qp);
+	return roce_ring_ready(&requester->ring,
+			       requester->fetched - requester->completed);
+}
+
 static bool is_allowed(const struct roce_qp *qp, const struct roce_wr_info *info)
 {
 	u32 consumer = roce_qp_is_user(qp) ? ROCE_WR_PROGRAM : ROCE_WR_KERNEL;
@@ -323,7 +334,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
 
-	if (!READ_ONCE(requester->slots) || !roce_requests_waiting(qp))
+	if (!READ_ONCE(requester->slots) || !is_request_waiting(qp))
 		return NULL;
 
 	request = roce_request(requester, requester->fetched);

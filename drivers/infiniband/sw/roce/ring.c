@@ -239,6 +239,7 @@ static int move_some(struct roce_ring *to, struct roce_ring *from,
 		to->index = total;
 	} else {
 		to->index = consumed;
+		to->produced = total;
 		WRITE_ONCE(to->buf->consumer_index, consumed);
 	}
 	/* Publish after the elements have been written. */

@@ -18,6 +18,7 @@ struct roce_ring {
 	u32 index;			/* the driver's, in [0, mask] */
 	bool produced_here;		/* the driver is the producer */
 	u32 consumed;			/* then: the consumer's index, checked */
+	u32 produced;			/* else: the producer's, as it was last read */
 	struct roce_ring_mapping *mapping; /* of user space, NULL in the kernel */
 };
 
@@ -53,6 +54,28 @@ static inline u32 roce_ring_peer_index(const struct roce_ring *ring)
 
 	/* Pairs with the other side's release: its elements are read after this. */
 	return smp_load_acquire(index) & ring->mask;
+}
+
+/**
+ * roce_ring_ready() - number of produced elements that the driver has not taken yet
+ * @ring: the caller is its only consumer
+ * @taken: number of elements that it has taken, but not consumed
+ *
+ * Reads the producer's index only when there is nothing left: a program that goes on
+ * producing writes it, so each look costs a cache miss. A program may have moved its
+ * index back, to the taken elements or before them.
+ *
+ * Return: 0 if there is none now; else there may be more.
+ */
+static inline u32 roce_ring_ready(struct roce_ring *ring, u32 taken)
+{
+	u32 ready = (ring->produced - ring->index) & ring->mask;
+
+	if (ready <= taken) {
+		ring->produced = roce_ring_peer_index(ring);
+		ready = (ring->produced - ring->index) & ring->mask;
+	}
+	return ready > taken ? ready - taken : 0;
 }
 
 /** roce_ring_used() - number of elements that were produced and not consumed yet */
@@ -142,6 +165,7 @@ static inline void roce_ring_reset(struct roce_ring *ring)
 {
 	ring->index = 0;
 	ring->consumed = 0;
+	ring->produced = 0;
 	WRITE_ONCE(ring->buf->producer_index, 0);
 	WRITE_ONCE(ring->buf->consumer_index, 0);
 }
@@ -150,6 +174,7 @@ static inline void roce_ring_reset(struct roce_ring *ring)
 static inline void roce_ring_skip(struct roce_ring *ring)
 {
 	ring->index = roce_ring_peer_index(ring);
+	ring->produced = ring->index;
 	WRITE_ONCE(ring->buf->consumer_index, ring->index);
 }
 

@@ -229,7 +229,8 @@ bool roce_srq_fetch(struct roce_srq *srq, struct roce_receive *receive)
 
 	spin_lock_irqsave(&srq->lock, flags);
 	fetched = roce_receive_take(&srq->ring, srq->max_sges, receive);
-	limit_reached = fetched && roce_ring_used(&srq->ring) < srq->limit;
+	limit_reached = fetched && srq->limit &&
+			roce_ring_used(&srq->ring) < srq->limit;
 	if (limit_reached)
 		srq->limit = 0;
 	spin_unlock_irqrestore(&srq->lock, flags);
