@@ -49,11 +49,30 @@ static void pull_cursor(struct roce_requester *requester)
 	requester->current_request = requester->completed;
 }
 
-static void complete_oldest(struct roce_qp *qp)
+/* Complete the oldest requests, and the local operations behind them. */
+static void complete_requests(struct roce_qp *qp, u32 count)
 {
-	roce_request_complete(qp, IB_WC_SUCCESS);
-	roce_engine_charge(ROCE_COMPLETION_COST);
+	roce_requests_complete(qp, count);
+	roce_engine_charge(count * ROCE_COMPLETION_COST);
 	roce_requester_complete_local(qp);
+}
+
+/*
+ * Number of requests without a response, from the oldest one on, that end at @psn or
+ * before; @psn is behind unacked_psn.
+ */
+static u32 count_acknowledged(const struct roce_requester *requester, u32 psn)
+{
+	u32 number;
+
+	for (number = requester->completed; number != requester->fetched; number++) {
+		const struct roce_request *request = roce_request(requester, number);
+
+		if (roce_request_is_local(request) || roce_request_has_response(request) ||
+		    roce_psn_diff(psn, roce_request_end(request)) < 0)
+			break;
+	}
+	return number - requester->completed;
 }
 
 static void finish_round_trip(struct roce_qp *qp)
@@ -72,27 +91,22 @@ static void finish_round_trip(struct roce_qp *qp)
 static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 {
 	struct roce_requester *requester = &qp->requester;
-	struct roce_request *request;
+	const struct roce_request *request;
 	u32 before = requester->unacked_psn;
 	bool whole = true;
+	u32 count;
 
-	while (roce_psn_diff(psn, requester->unacked_psn) > 0) {
-		u32 end;
-
-		request = oldest_request(requester);
-		if (!request)
-			break;
-		if (roce_request_has_response(request)) {
-			whole = false;
-			break;
-		}
-		end = roce_request_end(request);
-		if (roce_psn_diff(psn, end) < 0) {
+	while (roce_psn_diff(psn, requester->unacked_psn) > 0 &&
+	       (count = count_acknowledged(requester, psn))) {
+		request = roce_request(requester, requester->completed + count - 1);
+		requester->unacked_psn = roce_request_end(request);
+		complete_requests(qp, count);
+	}
+	request = oldest_request(requester);
+	if (request && roce_psn_diff(psn, requester->unacked_psn) > 0) {
+		whole = !roce_request_has_response(request);
+		if (whole)
 			requester->unacked_psn = psn;
-			break;
-		}
-		requester->unacked_psn = end;
-		complete_oldest(qp);
 	}
 
 	if (requester->unacked_psn != before)
@@ -333,7 +347,7 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 	roce_retransmit_progressed(qp);
 	finish_round_trip(qp);
 	if (requester->unacked_psn == roce_request_end(request))
-		complete_oldest(qp);
+		complete_requests(qp, 1);
 	pull_cursor(requester);
 	return false;
 }

@@ -156,16 +156,16 @@ static unsigned int user_flags(int flags)
 	       (flags & IB_WC_WITH_INVALIDATE ? USER_WITH_INVALIDATE : 0);
 }
 
-static void write_entry(struct roce_cq *cq, const struct ib_wc *wc)
+static void write_entry(struct roce_cq *cq, u32 ahead, const struct ib_wc *wc)
 {
 	struct ib_uverbs_wc *user;
 
 	if (!is_user(cq)) {
-		*(struct ib_wc *)roce_ring_element(&cq->ring, 0) = *wc;
+		*(struct ib_wc *)roce_ring_element(&cq->ring, ahead) = *wc;
 		return;
 	}
 
-	user = roce_ring_element(&cq->ring, 0);
+	user = roce_ring_element(&cq->ring, ahead);
 	*user = (struct ib_uverbs_wc) {
 		.wr_id		= wc->wr_id,
 		.status		= wc->status,
@@ -214,34 +214,39 @@ static void report_overflow(struct roce_cq *cq)
 }
 
 /**
- * roce_cq_post() - add a completion
+ * roce_cq_post() - add completions
  * @cq: cannot be destroyed, since a QP of the caller uses it
- * @wc: the completion, with @wc->qp set
+ * @wc: the completions, with their QP set
+ * @count: their number; a program sees all of them at once
  * @solicited: of a receive whose packet asked for an event; errors always count
  *	as solicited (IBA volume 1, 11.4.2.2)
  *
  * Any context, without any lock that a completion event handler may take.
  *
- * Return: false if the CQ has overflowed, now or before: the completion is lost,
+ * Return: false if the CQ has overflowed, now or before: a completion is lost,
  * and the QP must go to the error state.
  */
-bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
+bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, u32 count,
+		  bool solicited)
 {
-	bool notify = false, overflow = false, posted;
+	bool notify = false, overflow = false;
+	u32 unread, room, posted, i;
 	unsigned long flags;
-	u32 unread;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	unread = roce_ring_unconsumed(&cq->ring);
-	posted = !cq->overflowed && unread < roce_ring_capacity(&cq->ring);
-	if (posted) {
-		write_entry(cq, wc);
-		roce_ring_advance(&cq->ring);
-		cq->unannounced = min(cq->unannounced, unread) + 1;
-		notify = is_awaited(cq, wc, solicited);
-		if (notify)
+	room = cq->overflowed ? 0 : roce_ring_capacity(&cq->ring) - unread;
+	posted = min(count, room);
+	for (i = 0; i < posted; i++) {
+		write_entry(cq, i, &wc[i]);
+		cq->unannounced = min(cq->unannounced, unread + i) + 1;
+		if (is_awaited(cq, &wc[i], solicited)) {
 			announce(cq);
-	} else {
+			notify = true;
+		}
+	}
+	roce_ring_advance_by(&cq->ring, posted);
+	if (posted < count) {
 		overflow = !cq->overflowed;
 		cq->overflowed = true;
 	}
@@ -251,7 +256,7 @@ bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited)
 		roce_bh_schedule(&cq->handler);
 	if (overflow)
 		report_overflow(cq);
-	return posted;
+	return posted == count;
 }
 
 /**

@@ -39,7 +39,8 @@ static inline struct roce_cq *to_roce_cq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct roce_cq, ibcq);
 }
 
-bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, bool solicited);
+bool roce_cq_post(struct roce_cq *cq, const struct ib_wc *wc, u32 count,
+		  bool solicited);
 
 int roce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct ib_udata *udata);

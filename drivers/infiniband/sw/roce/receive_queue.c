@@ -120,7 +120,7 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 		roce_count(qp, resp_local_length_error);
 	if (wc->status != IB_WC_SUCCESS)
 		roce_count(qp, resp_cqe_error);
-	if (!roce_cq_post(roce_recv_cq(qp), wc,
+	if (!roce_cq_post(roce_recv_cq(qp), wc, 1,
 			  solicited || wc->status != IB_WC_SUCCESS))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
 }

@@ -19,6 +19,9 @@
 #define USER_SEND_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | \
 			 IB_SEND_SOLICITED | IB_SEND_INLINE)
 
+/* Requests to complete with one look at the CQ; more take more stack. */
+#define COMPLETE_TOGETHER	8u
+
 /**
  * roce_requester_slots_init() - set up the requests of a send queue
  * @qp: its cap and, for a program's QP, its send ring are set
@@ -516,21 +519,21 @@ static void count_error(struct roce_qp *qp, enum ib_wc_status status)
 	roce_count(qp, req_cqe_error);
 }
 
-/**
- * roce_request_complete() - complete the oldest request
- * @qp: its requester is owned by the caller; there is a fetched request
- * @status: of the completion
- *
- * Frees the slot of the consumer. Posts a completion if the consumer asked for one
- * or the request failed (IBA volume 1, 10.8.5).
+/*
+ * Describe the completion of a request. False if the consumer gets none: it has not asked
+ * for one, and the request was successful (IBA volume 1, 10.8.5).
  */
-void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
+static bool describe_completion(struct roce_qp *qp, u32 number,
+				enum ib_wc_status status, struct ib_wc *wc)
 {
-	struct roce_requester *requester = &qp->requester;
-	struct roce_request *request = roce_request(requester,
-						    requester->completed);
-	bool signaled = qp->signal_all || request->flags & IB_SEND_SIGNALED;
-	struct ib_wc wc = {
+	const struct roce_request *request = roce_request(&qp->requester, number);
+
+	if (request->info->completion == IB_WC_SEND)
+		roce_count(qp, rdma_sends);
+	if (status == IB_WC_SUCCESS && !qp->signal_all &&
+	    !(request->flags & IB_SEND_SIGNALED))
+		return false;
+	*wc = (struct ib_wc) {
 		.wr_id = request->wr_id,
 		.status = status,
 		.opcode = request->info->completion,
@@ -538,20 +541,74 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 		.qp = &qp->ibqp,
 		.port_num = 1,
 	};
+	return true;
+}
 
-	/* Pairs with the acquire in roce_request_post(), which fills the slot again. */
-	smp_store_release(&requester->completed, requester->completed + 1);
+/* Before the completions: a consumer that sees them may fill the slots again at once. */
+static void free_slots(struct roce_qp *qp, u32 count)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	/* Pairs with the acquire in roce_request_post(). */
+	smp_store_release(&requester->completed, requester->completed + count);
 	if (roce_qp_is_user(qp))
-		roce_ring_advance(&requester->ring);
+		roce_ring_advance_by(&requester->ring, count);
+}
 
-	if (wc.opcode == IB_WC_SEND)
-		roce_count(qp, rdma_sends);
+static void post_completions(struct roce_qp *qp, const struct ib_wc *wc, u32 count,
+			     bool solicited)
+{
+	if (count && !roce_cq_post(roce_send_cq(qp), wc, count, solicited))
+		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+/**
+ * roce_request_complete() - complete the oldest request
+ * @qp: its requester is owned by the caller; there is a fetched request
+ * @status: of the completion
+ *
+ * Frees the slot of the consumer. Posts a completion if the consumer asked for one
+ * or the request failed.
+ */
+void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
+{
+	struct ib_wc wc;
+	bool described = describe_completion(qp, qp->requester.completed, status, &wc);
+
+	free_slots(qp, 1);
 	if (status != IB_WC_SUCCESS)
 		count_error(qp, status);
-	if (!signaled && status == IB_WC_SUCCESS)
-		return;
-	if (!roce_cq_post(roce_send_cq(qp), &wc, status != IB_WC_SUCCESS))
-		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
+	post_completions(qp, &wc, described, status != IB_WC_SUCCESS);
+}
+
+static void complete_together(struct roce_qp *qp, u32 count)
+{
+	struct ib_wc wc[COMPLETE_TOGETHER];
+	u32 described = 0, n;
+
+	for (n = 0; n < count; n++)
+		described += describe_completion(qp, qp->requester.completed + n,
+						 IB_WC_SUCCESS, &wc[described]);
+	free_slots(qp, count);
+	post_completions(qp, wc, described, false);
+}
+
+/**
+ * roce_requests_complete() - complete the oldest requests, all of them with success
+ * @qp: its requester is owned by the caller
+ * @count: their number; they are fetched
+ */
+void roce_requests_complete(struct roce_qp *qp, u32 count)
+{
+	u32 n;
+
+	for (; count > 1; count -= n) {
+		n = min(count, COMPLETE_TOGETHER);
+		complete_together(qp, n);
+	}
+	/* Alone, it does not need so much stack, which the compiler clears. */
+	if (count)
+		roce_request_complete(qp, IB_WC_SUCCESS);
 }
 
 /**

@@ -125,6 +125,7 @@ u32 roce_request_number(const struct roce_requester *requester, u32 psn);
 u32 roce_requests_waiting(const struct roce_qp *qp);
 struct roce_request *roce_request_fetch(struct roce_qp *qp);
 int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
+void roce_requests_complete(struct roce_qp *qp, u32 count);
 void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status);
 void roce_request_fail(struct roce_qp *qp, enum ib_wc_status status);
 

@@ -141,8 +141,7 @@ static void complete_sent(struct roce_qp *qp)
 	if (roce_qp_is_reliable(qp))
 		return;
 	requester->unacked_psn = requester->psn;
-	while (requester->completed != requester->current_request)
-		roce_request_complete(qp, IB_WC_SUCCESS);
+	roce_requests_complete(qp, requester->current_request - requester->completed);
 }
 
 /* A train that began at @place was built. The cursor goes back to packets that must wait. */

@@ -149,15 +149,21 @@ static inline void roce_ring_copy(void *to, const void *from, size_t size)
 	barrier();
 }
 
-/** roce_ring_advance() - hand one produced or consumed element to the other side */
-static inline void roce_ring_advance(struct roce_ring *ring)
+/** roce_ring_advance_by() - hand produced or consumed elements to the other side */
+static inline void roce_ring_advance_by(struct roce_ring *ring, u32 elements)
 {
 	u32 *index = ring->produced_here ? &ring->buf->producer_index :
 					   &ring->buf->consumer_index;
 
-	ring->index = (ring->index + 1) & ring->mask;
-	/* After writing the element, or reading it for the last time. */
+	ring->index = (ring->index + elements) & ring->mask;
+	/* After writing the elements, or reading them for the last time. */
 	smp_store_release(index, ring->index);
+}
+
+/** roce_ring_advance() - the same with one element */
+static inline void roce_ring_advance(struct roce_ring *ring)
+{
+	roce_ring_advance_by(ring, 1);
 }
 
 /** roce_ring_reset() - empty a ring that neither side is using */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completions that are posted together.
+ */
+#include "wire_fake.h"
+
+#define CAPACITY	6
+
+/**
+ * struct listener - what the consumer of a CQ hears
+ * @events: number of completion events
+ * @errors: number of asynchronous events
+ * @ring: send ring of a program, or NULL
+ * @consumed: the driver's index in @ring at the last asynchronous event
+ */
+struct listener {
+	u32 events;
+	u32 errors;
+	struct roce_ring *ring;
+	u32 consumed;
+};
+
+static void hear_event(struct ib_cq *ibcq, void *context)
+{
+	struct listener *listener = context;
+
+	listener->events++;
+}
+
+static void hear_error(struct ib_event *event, void *context)
+{
+	struct listener *listener = context;
+
+	listener->errors++;
+	if (listener->ring)
+		listener->consumed = READ_ONCE(listener->ring->buf->consumer_index);
+}
+
+static struct listener *listen(struct kunit *test, struct roce_cq *cq)
+{
+	struct listener *listener = kunit_kzalloc(test, sizeof(*listener), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	cq->ibcq.comp_handler = hear_event;
+	cq->ibcq.event_handler = hear_error;
+	cq->ibcq.cq_context = listener;
+	return listener;
+}
+
+static bool post(struct roce_cq *cq, u64 first, u32 count)
+{
+	struct ib_wc wc[CAPACITY + 1] = {};
+	bool posted;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		wc[i].wr_id = first + i;
+	posted = roce_cq_post(cq, wc, count, false);
+	roce_bh_flush(&cq->handler);
+	return posted;
+}
+
+static void expect(struct kunit *test, struct roce_cq *cq, u64 first, u32 count)
+{
+	struct ib_wc wc;
+
+	for (; count; count--, first++) {
+		KUNIT_ASSERT_EQ(test, roce_poll_cq(&cq->ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.wr_id, first);
+	}
+	KUNIT_EXPECT_EQ(test, roce_poll_cq(&cq->ibcq, 1, &wc), 0);
+}
+
+static struct roce_cq *new_cq(struct kunit *test)
+{
+	struct roce_cq *cq = fixture_cq(test, fixture_device(test), CAPACITY);
+
+	KUNIT_ASSERT_EQ(test, roce_ring_capacity(&cq->ring), CAPACITY);
+	return cq;
+}
+
+static void completions_come_out_in_their_order(struct kunit *test)
+{
+	struct roce_cq *cq = new_cq(test);
+	u64 first;
+
+	/* Around the end of the ring */
+	for (first = 0; first < 100; first += CAPACITY) {
+		KUNIT_EXPECT_TRUE(test, post(cq, first, 2));
+		KUNIT_EXPECT_TRUE(test, post(cq, first + 2, CAPACITY - 2));
+		expect(test, cq, first, CAPACITY);
+	}
+}
+
+static void completions_that_do_not_fit_are_lost(struct kunit *test)
+{
+	struct roce_cq *cq = new_cq(test);
+	struct listener *listener = listen(test, cq);
+
+	KUNIT_EXPECT_TRUE(test, post(cq, 0, CAPACITY - 2));
+	KUNIT_EXPECT_EQ(test, listener->errors, 0);
+	KUNIT_EXPECT_FALSE(test, post(cq, CAPACITY - 2, 3));
+	KUNIT_EXPECT_EQ(test, listener->errors, 1);
+	expect(test, cq, 0, CAPACITY);
+	KUNIT_EXPECT_FALSE(test, post(cq, CAPACITY, 1));
+	KUNIT_EXPECT_EQ(test, listener->errors, 1);
+	expect(test, cq, 0, 0);
+}
+
+static void several_completions_make_one_event(struct kunit *test)
+{
+	struct roce_cq *cq = new_cq(test);
+	struct listener *listener = listen(test, cq);
+
+	KUNIT_EXPECT_TRUE(test, post(cq, 0, 1));
+	KUNIT_EXPECT_EQ(test, listener->events, 0);
+	roce_req_notify_cq(&cq->ibcq, IB_CQ_NEXT_COMP);
+	KUNIT_EXPECT_TRUE(test, post(cq, 1, 3));
+	KUNIT_EXPECT_EQ(test, listener->events, 1);
+	KUNIT_EXPECT_EQ(test, cq->unannounced, 3);
+	expect(test, cq, 0, 4);
+	KUNIT_EXPECT_TRUE(test, post(cq, 4, 2));
+	KUNIT_EXPECT_EQ(test, listener->events, 1);
+	KUNIT_EXPECT_EQ(test, cq->unannounced, 2);
+}
+
+static void write_as_a_program(struct wire_end *end)
+{
+	struct rxe_send_wqe *wqe = roce_ring_peer_element(&end->qp->requester.ring);
+
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr.opcode = IB_WR_RDMA_WRITE;
+	wqe->wr.send_flags = IB_SEND_SIGNALED;
+	wqe->wr.wr.rdma.remote_addr = (uintptr_t)end->peer->memory;
+	wqe->wr.wr.rdma.rkey = end->peer->mr->ibmr.rkey;
+	roce_ring_peer_advance(&end->qp->requester.ring);
+}
+
+/* The event of an overflow comes at the moment in which completions become visible. */
+static void slots_are_free_before_their_completions_are_seen(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	const struct ib_send_wr *bad;
+	struct listener *listener;
+	struct wire_end *end;
+	struct wire *wire;
+
+	/* One acknowledgment for both */
+	setup.whole_trains = true;
+	wire = wire_new(test, &setup);
+	end = &wire->ends[0];
+	fixture_make_user(test, end->qp);
+	while (roce_ring_unconsumed(&end->send_cq->ring) <
+	       roce_ring_capacity(&end->send_cq->ring))
+		KUNIT_ASSERT_TRUE(test, post(end->send_cq, 0, 1));
+	listener = listen(test, end->send_cq);
+	listener->ring = &end->qp->requester.ring;
+
+	write_as_a_program(end);
+	write_as_a_program(end);
+	KUNIT_ASSERT_EQ(test, 0, roce_post_send(&end->qp->ibqp, NULL, &bad));
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, listener->errors, 1);
+	KUNIT_EXPECT_EQ(test, listener->consumed, 2);
+}
+
+static struct kunit_case cq_cases[] = {
+	KUNIT_CASE(completions_come_out_in_their_order),
+	KUNIT_CASE(completions_that_do_not_fit_are_lost),
+	KUNIT_CASE(several_completions_make_one_event),
+	KUNIT_CASE(slots_are_free_before_their_completions_are_seen),
+	{}
+};
+
+static struct kunit_suite cq_suite = {
+	.name = "roce_cq",
+	.test_cases = cq_cases,
+};
+
+kunit_test_suite(cq_suite);
