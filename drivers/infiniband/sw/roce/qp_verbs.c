@@ -534,8 +534,9 @@ static void run_doorbell(struct roce_qp *qp)
  * @wr: list of work requests of a kernel consumer; ignored for a program
  * @bad_wr: set to the first one that was refused
  *
- * Any context for a kernel consumer, for which nothing is sent before this returns.
- * Process context for a program.
+ * Any context for a kernel consumer, for which nothing is sent before this returns: it
+ * may hold a lock that its event handlers take, and requests that it posts one by one
+ * share a train. Process context for a program.
  *
  * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
  * the queue is full or memory is missing, -EOPNOTSUPP.
