@@ -10,6 +10,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "ah.h"
+#include "compat.h"
 #include "device.h"
 #include "roce.h"
 

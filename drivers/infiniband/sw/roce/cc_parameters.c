@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "congestion.h"
 
 static struct roce_cc_parameters *to_parameters(struct kobject *kobj)

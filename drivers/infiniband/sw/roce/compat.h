@@ -174,15 +174,141 @@ roce_flush_wr(const struct rxe_send_wr *wr)
 	return (const struct roce_flush_wr *)&wr->wr;
 }
 
+/* The user ABI is the same for all kernels, but older headers lack what librxe added. */
+#ifdef ROCE_HAVE_AH_NUMBER
+static inline u32 roce_compat_ah_number(const struct rxe_send_wr *wr)
+{
+	return wr->wr.ud.ah_num;
+}
+#else
+struct rxe_create_ah_resp {
+	u32 ah_num;
+	u32 reserved;
+};
+
+/**
+ * struct roce_ud_wr - wr.ud of struct rxe_send_wr in newer kernels
+ * @remote_qpn: of the destination
+ * @remote_qkey: of the destination
+ * @pkey_index: unused
+ * @reserved: unused
+ * @ah_num: number of the address vector
+ */
+struct roce_ud_wr {
+	u32 remote_qpn;
+	u32 remote_qkey;
+	u16 pkey_index;
+	u16 reserved;
+	u32 ah_num;
+};
+
+static inline u32 roce_compat_ah_number(const struct rxe_send_wr *wr)
+{
+	return ((const struct roce_ud_wr *)&wr->wr)->ah_num;
+}
+#endif
+
 /* @time: CLOCK_MONOTONIC nanoseconds; the qdisc fq does not send the sk_buff earlier. */
 static inline void roce_compat_set_departure(struct sk_buff *skb, u64 time)
 {
-#ifdef ROCE_HAVE_SKB_CLOCK
+#if defined(ROCE_HAVE_SKB_CLOCK)
 	skb_set_delivery_time(skb, ns_to_ktime(time), SKB_CLOCK_MONOTONIC);
-#else
+#elif defined(ROCE_HAVE_DELIVERY_TIME)
 	skb_set_delivery_time(skb, ns_to_ktime(time), true);
+#else
+	skb->tstamp = ns_to_ktime(time);
 #endif
 }
+
+#ifndef ROCE_HAVE_GET_UDP_SPORT
+static inline u16 rdma_get_udp_sport(u32 flow_label, u32 local_qpn, u32 remote_qpn)
+{
+	return rdma_flow_label_to_udp_sport(flow_label ?:
+					    rdma_calc_flow_label(local_qpn, remote_qpn));
+}
+#endif
+
+/* In older kernels programs see these capabilities, too. */
+static inline void roce_compat_set_kernel_caps(struct ib_device_attr *attr)
+{
+#ifdef ROCE_HAVE_KERNEL_CAPS
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG;
+#else
+	attr->device_cap_flags |= IB_DEVICE_ALLOW_USER_UNREG | IB_DEVICE_SG_GAPS_REG;
+#endif
+}
+
+/*
+ * Older kernels know the names of counters only, as a list. The core frees the values,
+ * so the list lies behind them.
+ */
+#ifndef ROCE_HAVE_STAT_DESC
+struct rdma_stat_desc {
+	const char *name;
+	const void *priv;
+};
+
+static inline struct rdma_hw_stats *
+roce_compat_alloc_stats(const struct rdma_stat_desc *descriptions, int count,
+			unsigned long lifespan)
+{
+	struct rdma_hw_stats *stats;
+	const char **names;
+	int i;
+
+	stats = kzalloc(struct_size(stats, value, count) + count * sizeof(*names),
+			GFP_KERNEL);
+	if (!stats)
+		return NULL;
+	names = (const char **)(stats->value + count);
+	for (i = 0; i < count; i++)
+		names[i] = descriptions[i].name;
+	stats->names = names;
+	stats->num_counters = count;
+	stats->lifespan = msecs_to_jiffies(lifespan);
+	return stats;
+}
+
+#define rdma_alloc_hw_stats_struct(descriptions, count, lifespan) \
+	roce_compat_alloc_stats(descriptions, count, lifespan)
+#endif
+
+/* Older kernels count the references of a netdev, but do not track who has them. */
+#ifndef ROCE_HAVE_NETDEV_HOLD
+struct roce_no_tracker {
+};
+
+#define netdevice_tracker	struct roce_no_tracker
+
+static inline void netdev_hold(struct net_device *netdev,
+			       netdevice_tracker *tracker, gfp_t gfp)
+{
+	dev_hold(netdev);
+}
+
+static inline void netdev_put(struct net_device *netdev, netdevice_tracker *tracker)
+{
+	dev_put(netdev);
+}
+#endif
+
+/* In older kernels the state is a bit field, of which there is no pointer. */
+#ifdef ROCE_HAVE_REG_STATE_BYTE
+#define roce_compat_reg_state(netdev)	READ_ONCE((netdev)->reg_state)
+#else
+#define roce_compat_reg_state(netdev)	((netdev)->reg_state)
+#endif
+
+/* Older kernels do not promise to leave the type alone, but do so. */
+#ifndef ROCE_HAVE_CONST_KOBJ_TYPE
+#define kobject_init(kobj, type)	kobject_init(kobj, (void *)(type))
+#endif
+
+#ifndef ROCE_HAVE_IOSYS_MAP
+#define iosys_map			dma_buf_map
+#define iosys_map_clear			dma_buf_map_clear
+#define IOSYS_MAP_INIT_VADDR		DMA_BUF_MAP_INIT_VADDR
+#endif
 
 #ifdef ROCE_HAVE_QUOTED_NAMESPACES
 #define ROCE_COMPAT_DMA_BUF_NAMESPACE	"DMA_BUF"

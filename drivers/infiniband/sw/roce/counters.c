@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "codec.h"
+#include "compat.h"
 #include "counters.h"
 #include "device.h"
 #include "qp.h"

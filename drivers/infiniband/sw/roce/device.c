@@ -45,7 +45,7 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG;
+	roce_compat_set_kernel_caps(attr);
 	/* Generic atomic64_t takes a lock, which instructions of the CPU ignore. */
 	attr->atomic_cap = IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ?
 			   IB_ATOMIC_HCA : IB_ATOMIC_GLOB;

@@ -7,6 +7,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
 #include "congestion.h"
 #include "counters.h"
 

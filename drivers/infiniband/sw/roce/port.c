@@ -5,6 +5,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "compat.h"
 #include "counters.h"
 #include "device.h"
 #include "roce.h"
@@ -172,7 +173,7 @@ struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port)
 {
 	struct net_device *netdev = to_roce_device(ibdev)->netdev;
 
-	if (READ_ONCE(netdev->reg_state) != NETREG_REGISTERED)
+	if (roce_compat_reg_state(netdev) != NETREG_REGISTERED)
 		return NULL;
 	dev_hold(netdev);
 	return netdev;

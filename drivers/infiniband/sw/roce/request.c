@@ -287,7 +287,7 @@ static enum ib_wc_status copy_wqe(const struct roce_qp *qp,
 	request->flags = wqe.wr.send_flags & USER_SEND_FLAGS;
 	if (roce_qp_is_datagram(qp)) {
 		request->immediate = wqe.wr.ex.imm_data;
-		request->ah_number = wqe.wr.wr.ud.ah_num;
+		request->ah_number = roce_compat_ah_number(&wqe.wr);
 		request->remote_qpn = wqe.wr.wr.ud.remote_qpn;
 		request->remote_qkey = wqe.wr.wr.ud.remote_qkey;
 	} else {
