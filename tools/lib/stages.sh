@@ -14,7 +14,7 @@ all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-
 # make soak, which takes a day
 soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
 	race-control races kunit-s390x
-	ubuntu ubuntu-ga hosts)
+	ubuntu ubuntu-ga ubuntu-5.15 hosts)
 
 # Their results are told apart from those about the driver's behaviour.
 counted_apart=" lint build kernels controls matrix simulator packages mutants race-control counters "
@@ -227,6 +227,7 @@ run_kunit_s390x() { kunit_on kunit-s390x s390x; }
 
 run_ubuntu() { run_scripts ubuntu smoke/smoke.sh; }
 run_ubuntu_ga() { run_scripts ubuntu-ga smoke/smoke.sh; }
+run_ubuntu_5.15() { run_scripts ubuntu-5.15 smoke/smoke.sh; }
 
 # Other hosts, and kernels that the packages are only built for
 run_hosts() {
@@ -236,6 +237,7 @@ run_hosts() {
 		"$top/tools/package/check" --rows "$logs/rows" "${arguments[@]}" </dev/null || status=1
 	done <<-END
 		ubuntu-24.04 hwe
+		ubuntu-22.04 ga
 		ubuntu-22.04 hwe
 		ubuntu-26.04 ga
 		debian-12 ga
