@@ -64,6 +64,8 @@ TMP=$(mktemp -d /tmp/roce-test.XXXXXX)
 . "$TEST_DIR/lib/hosts.sh"
 # shellcheck source=lib/counts.sh
 . "$TEST_DIR/lib/counts.sh"
+# shellcheck source=lib/tracing.sh
+. "$TEST_DIR/lib/tracing.sh"
 # shellcheck source=lib/faults.sh
 . "$TEST_DIR/lib/faults.sh"
 # shellcheck source=lib/traffic.sh

@@ -61,15 +61,13 @@ check "its module goes when it is not selected any more" unselected
 
 # What operators see of the flow meanwhile
 limited() { rdma resource show qp -dd | found 'cc_limited 1'; }
-traced() { grep -q "$1: $2 qpn=" /sys/kernel/tracing/trace; }
+traced() { grep -q "$1: $2 qpn=" "$TRACING/trace"; }
 
 loop()
 {
 	local MARKED CNPS HANDLED
 
-	echo 1 >/sys/kernel/tracing/events/roce/roce_rate_change/enable
-	echo 1 >/sys/kernel/tracing/events/roce/roce_cnp_sent/enable
-	echo 1 >/sys/kernel/tracing/events/roce/roce_cnp_received/enable
+	trace roce_rate_change roce_cnp_sent roce_cnp_received
 	remember "$DEV_A:rp_cnp_handled" "$DEV_B:np_ecn_marked_roce_packets" "$DEV_B:np_cnp_sent"
 	writes_begin
 	wait_for limited

@@ -8,24 +8,23 @@
 . "$(dirname "$0")/../lib.sh"
 
 REGIONS=${REGIONS:-10000} QPS=${QPS:-1000}
-TRACE=/sys/kernel/tracing
 
 build
 ns_pair
 link_pair
-mountpoint -q "$TRACE" || mount -t tracefs tracefs "$TRACE"
+mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 
 # Of synchronize_rcu_expedited(), since it is probed
-calls() { awk '$1 == "roce_test" { print $2 }' "$TRACE/kprobe_profile"; }
+calls() { awk '$1 == "roce_test" { print $2 }' "$TRACING/kprobe_profile"; }
 
 leave() { check "a program leaves with $REGIONS regions and $QPS QPs" "$BUILD/leave" "$DEV_A" "$REGIONS" "$QPS"; }
 
-if [[ -e $TRACE/kprobe_events ]]; then
-	echo 'p:roce_test synchronize_rcu_expedited' >>"$TRACE/kprobe_events"
-	echo 1 >"$TRACE/events/kprobes/roce_test/enable"
+if [[ -e $TRACING/kprobe_events ]]; then
+	echo 'p:roce_test synchronize_rcu_expedited' >>"$TRACING/kprobe_events"
+	echo 1 >"$TRACING/events/kprobes/roce_test/enable"
 	leave
 	seen=$(calls)
-	echo 0 >"$TRACE/events/kprobes/roce_test/enable"
+	echo 0 >"$TRACING/events/kprobes/roce_test/enable"
 	note "$seen expedited grace periods"
 	check "and takes far fewer grace periods" [ "$seen" -lt $((QPS / 10)) ]
 else

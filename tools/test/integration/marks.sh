@@ -7,16 +7,14 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-TRACING=/sys/kernel/tracing
-
 build
 ns_pair
 link_pair
 
 put_back()
 {
-	echo 0 >$TRACING/events/roce/enable
-	echo >$TRACING/trace
+	untrace
+	trace_anew
 } 2>/dev/null
 
 # What dcqcn says of the QP at side A
@@ -42,7 +40,7 @@ marked()
 {
 	connect rc
 	flow | found 'cc_limited 0'
-	echo 1 >$TRACING/events/roce/roce_rate_change/enable
+	trace roce_rate_change
 	mark "$NS_A" 'limit rate 1/day burst 1 packets'
 	move write 1 300
 	wait_for cnps_handled 1

@@ -35,13 +35,12 @@ VIRTIO='0000 queue core   core'
 
 FEATURES=(tx-udp-segmentation tx-tcp-mangleid-segmentation tx-scatter-gather tx-checksum-ip-generic)
 SHORT=(USO mangleid SG checksums)
-TRACE=/sys/kernel/tracing
-TRACED=$TRACE/instances/roce_test
+TRACED=$TRACING/instances/roce_test
 
 put_back()
 {
 	rmdir "$TRACED"
-	echo 1 >"$TRACE/options/record-cmd"
+	echo 1 >"$TRACING/options/record-cmd"
 	rmmod roce_test_nic
 }
 
@@ -295,13 +294,13 @@ merged()
 }
 
 build
-mountpoint -q "$TRACE" || mount -t tracefs tracefs "$TRACE"
+mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 # Each event that is enabled or disabled changes the kernel's text, which not every
 # emulated CPU survives: once, while nothing is sent, and without the names of tasks, for
 # which the scheduler would be traced.
 mkdir "$TRACED"
 echo 0 >"$TRACED/tracing_on"
-echo 0 >"$TRACE/options/record-cmd"
+echo 0 >"$TRACING/options/record-cmd"
 echo 1 >"$TRACED/events/net/net_dev_start_xmit/enable"
 use_nics roce_test_nic nic0 nic1
 all_ways "a NIC" "$WAYS"

@@ -298,13 +298,12 @@ check "a manager can zero the standard counters, and none of hw_counters" zeroed
 
 # --- tracepoints ------------------------------------------------------------------------------
 
-TRACING=/sys/kernel/tracing
 trace_of()
 {
-	echo >"$TRACING/trace"
-	echo 1 >"$TRACING/events/roce/enable"
+	trace_anew
+	trace .
 	"$@"
-	echo 0 >"$TRACING/events/roce/enable"
+	untrace
 	sed -n 's/.* \(roce_[a-z_]*: .*\)/\1/p' "$TRACING/trace" >"$TMP/trace"
 }
 

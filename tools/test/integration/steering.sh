@@ -7,7 +7,6 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-TRACING=/sys/kernel/tracing
 ENTRIES=/proc/sys/net/core/rps_sock_flow_entries
 
 build
@@ -16,8 +15,8 @@ link_pair
 
 put_back()
 {
-	echo 0 >$TRACING/events/roce/enable
-	echo >$TRACING/trace
+	untrace
+	trace_anew
 	echo 0 >$ENTRIES
 } 2>/dev/null
 
@@ -41,7 +40,7 @@ follows()
 	taskset -pc "$1" "$CONNECTION_END" || return
 	# A flow moves when nothing of it waits on the CPU before.
 	move read 20 5000 || return
-	echo >$TRACING/trace
+	trace_anew
 	move read 100 5000 || return
 	share=$(received_on "$1")
 	echo "received on CPU $1: $share %"
@@ -51,7 +50,7 @@ follows()
 a bash -c "echo 3 >/sys/class/net/$VETH_A/queues/rx-0/rps_cpus"
 a bash -c "echo 256 >/sys/class/net/$VETH_A/queues/rx-0/rps_flow_cnt"
 echo 1024 >$ENTRIES
-echo 1 >$TRACING/events/roce/roce_train_received/enable
+trace roce_train_received
 
 for family in -4 -6; do
 	connect rc $family
