@@ -11,7 +11,10 @@
 #include <net/inet_ecn.h>
 #include <net/udp.h>
 
+#include "cc_parameters.h"
+#include "cnp.h"
 #include "dcqcn.h"
+#include "flow.h"
 #include "wire_fake.h"
 
 #define MTU		256

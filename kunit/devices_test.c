@@ -3,6 +3,7 @@
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 
+#include "devices.h"
 #include "fixture.h"
 #include "section.h"
 

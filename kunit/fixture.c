@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 
 #include "fixture.h"
+#include "verbs.h"
 
 /*
  * An entry of the core's GID table: the core expects the reference count in front of

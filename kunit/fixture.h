@@ -13,6 +13,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "packet.h"
+#include "pd.h"
 #include "qp.h"
 #include "receive.h"
 #include "recv.h"

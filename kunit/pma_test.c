@@ -3,6 +3,7 @@
 #include <rdma/ib_mad.h>
 
 #include "fixture.h"
+#include "verbs.h"
 
 /* Attributes, and offsets in them (IBA volume 1, 16.1) */
 #define CLASS_PORT_INFO		0x0001

@@ -4,6 +4,7 @@
 
 #include <linux/prandom.h>
 
+#include "cc_parameters.h"
 #include "fixture.h"
 
 /*

@@ -21,6 +21,7 @@
 #include "key.h"
 #include "mr.h"
 #include "mw.h"
+#include "pd.h"
 
 static bool covers(u64 start, u64 size, const struct roce_access *access)
 {

@@ -11,7 +11,9 @@
 #include <net/addrconf.h>
 #include <rdma/ib_cache.h>
 
+#include "addresses.h"
 #include "device.h"
+#include "devices.h"
 
 /* Identifies a netdev among those of all hosts; unused bytes are zero. */
 struct identity {
@@ -36,14 +38,14 @@ static void identify(const struct net_device *netdev, struct identity *identity)
 }
 
 /**
- * roce_guid_of() - the GUID of a device
+ * roce_addresses_guid() - the GUID of a device
  * @netdev: the netdev below
  *
  * Return: a GUID derived from the hardware address of Ethernet. A netdev without one
  * gets a locally administered address, a hash of its name, its namespace, and the
  * name and UUID of the host: it is the same after a reboot.
  */
-__be64 roce_guid_of(const struct net_device *netdev)
+__be64 roce_addresses_guid(const struct net_device *netdev)
 {
 	static const siphash_key_t key = { { 0x726f6365, 0x47554944 } };
 	struct identity identity;

@@ -10,8 +10,8 @@
  */
 #include "answer.h"
 #include "cc.h"
-#include "congestion.h"
 #include "counters.h"
+#include "flow.h"
 #include "packet.h"
 #include "qp.h"
 #include "roce_opcode.h"

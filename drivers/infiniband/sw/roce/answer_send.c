@@ -9,7 +9,6 @@
  */
 #include "access.h"
 #include "answer.h"
-#include "congestion.h"
 #include "counters.h"
 #include "engine.h"
 #include "packet.h"

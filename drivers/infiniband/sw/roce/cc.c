@@ -16,6 +16,7 @@
 #include <linux/rtnetlink.h>
 
 #include "cc.h"
+#include "cc_parameters.h"
 #include "congestion.h"
 #include "dcqcn.h"
 #include "device.h"
@@ -56,14 +57,14 @@ static int add_algorithm(struct roce_device *dev, const struct roce_cc_ops *ops)
 	struct roce_cc_parameters *algorithm;
 	int err = 0;
 
-	algorithm = roce_cc_new_parameters(ops, ops->parameters, ops->parameter_count);
+	algorithm = roce_cc_parameters_new(ops, ops->parameters, ops->parameter_count);
 	if (!algorithm)
 		return -ENOMEM;
 	if (congestion->folder)
-		err = roce_cc_publish_parameters(algorithm, congestion->folder, ops->name);
+		err = roce_cc_parameters_publish(algorithm, congestion->folder, ops->name);
 	/* -ENOENT: the device is being unregistered, its files are gone. */
 	if (err && err != -ENOENT) {
-		roce_cc_drop_parameters(algorithm);
+		roce_cc_parameters_drop(algorithm);
 		return err;
 	}
 	list_add_tail(&algorithm->node, &congestion->algorithms);
@@ -78,7 +79,7 @@ static void remove_algorithm(struct roce_device *dev,
 	if (!algorithm)
 		return;
 	list_del(&algorithm->node);
-	roce_cc_drop_parameters(algorithm);
+	roce_cc_parameters_drop(algorithm);
 }
 
 /* Returns -ENOENT for an unknown algorithm. */
@@ -287,7 +288,7 @@ int roce_cc_device_init(struct roce_device *dev)
 	INIT_LIST_HEAD(&congestion->algorithms);
 	congestion->priorities = U8_MAX;
 	congestion->line_rate = UNKNOWN_LINE_RATE;
-	congestion->np = roce_cc_new_parameters(NULL, np_parameters,
+	congestion->np = roce_cc_parameters_new(NULL, np_parameters,
 						ROCE_NP_PARAMETER_COUNT);
 
 	mutex_lock(&cc_lock);
@@ -310,9 +311,9 @@ static int publish_folder(struct roce_device *dev, struct kobject *folder)
 	struct roce_cc_parameters *algorithm;
 	int err;
 
-	err = roce_cc_publish_parameters(congestion->np, folder, "np");
+	err = roce_cc_parameters_publish(congestion->np, folder, "np");
 	list_for_each_entry(algorithm, &congestion->algorithms, node)
-		err = err ?: roce_cc_publish_parameters(algorithm, folder,
+		err = err ?: roce_cc_parameters_publish(algorithm, folder,
 							algorithm->ops->name);
 	return err ?: sysfs_create_files(folder, folder_files);
 }
@@ -368,9 +369,9 @@ void roce_cc_device_destroy(struct roce_device *dev)
 	if (congestion->selected)
 		module_put(congestion->selected->ops->owner);
 	list_for_each_entry_safe(algorithm, next, &gone, node)
-		roce_cc_drop_parameters(algorithm);
+		roce_cc_parameters_drop(algorithm);
 	if (np)
-		roce_cc_drop_parameters(np);
+		roce_cc_parameters_drop(np);
 	if (folder) {
 		kobject_del(folder);
 		kobject_put(folder);

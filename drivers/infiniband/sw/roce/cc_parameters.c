@@ -5,8 +5,8 @@
  */
 #include <linux/slab.h>
 
+#include "cc_parameters.h"
 #include "compat.h"
-#include "congestion.h"
 
 static struct roce_cc_parameters *to_parameters(struct kobject *kobj)
 {
@@ -58,17 +58,17 @@ static const struct kobj_type parameters_type = {
 };
 
 /**
- * roce_cc_new_parameters() - allocate parameters with their initial values
+ * roce_cc_parameters_new() - allocate parameters with their initial values
  * @ops: their algorithm; NULL for the notification point
  * @table: names and ranges
  * @count: number of parameters
  *
  * Process context.
  *
- * Return: the parameters, to be freed by roce_cc_drop_parameters(), or NULL.
+ * Return: the parameters, to be freed by roce_cc_parameters_drop(), or NULL.
  */
 struct roce_cc_parameters *
-roce_cc_new_parameters(const struct roce_cc_ops *ops,
+roce_cc_parameters_new(const struct roce_cc_ops *ops,
 		       const struct roce_cc_parameter *table, u32 count)
 {
 	struct roce_cc_parameters *parameters;
@@ -97,7 +97,7 @@ roce_cc_new_parameters(const struct roce_cc_ops *ops,
 }
 
 /**
- * roce_cc_publish_parameters() - create the files of parameters in sysfs
+ * roce_cc_parameters_publish() - create the files of parameters in sysfs
  * @parameters: without files
  * @folder: parent of their new folder, which exists only if there are parameters
  * @name: of the new folder
@@ -106,7 +106,7 @@ roce_cc_new_parameters(const struct roce_cc_ops *ops,
  *
  * Return: 0 or a negative errno; some files may exist then.
  */
-int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
+int roce_cc_parameters_publish(struct roce_cc_parameters *parameters,
 			       struct kobject *folder, const char *name)
 {
 	u32 i;
@@ -121,12 +121,12 @@ int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
 }
 
 /**
- * roce_cc_drop_parameters() - remove parameters from sysfs and free them
+ * roce_cc_parameters_drop() - remove parameters from sysfs and free them
  * @parameters: with or without files
  *
  * Process context. Waits for readers and writers of the files.
  */
-void roce_cc_drop_parameters(struct roce_cc_parameters *parameters)
+void roce_cc_parameters_drop(struct roce_cc_parameters *parameters)
 {
 	kobject_del(&parameters->kobj);
 	kobject_put(&parameters->kobj);

@@ -14,8 +14,10 @@
  * without the engines, is not paced, not acknowledged, and must not be marked. It does
  * not go through the transmitter (xmit.c) either, because nothing waits to send it.
  */
+#include "cnp.h"
 #include "congestion.h"
 #include "counters.h"
+#include "flow.h"
 #include "qp.h"
 #include "roce_opcode.h"
 #include "run.h"

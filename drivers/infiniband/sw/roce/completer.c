@@ -10,9 +10,10 @@
  * asked for again, without going back.
  */
 #include "cc.h"
+#include "cnp.h"
 #include "codec.h"
-#include "congestion.h"
 #include "counters.h"
+#include "flow.h"
 #include "payload.h"
 #include "qp.h"
 #include "reorder.h"

@@ -3,41 +3,16 @@
 #define ROCE_CONGESTION_H
 
 /*
- * Congestion control inside of the driver: the part of devices and QPs. cc.h has the
- * interface of an algorithm.
+ * Congestion control of a device: the choice of an algorithm, and parameters. flow.h has
+ * the part of QPs, and cc.h the interface of an algorithm.
  */
-#include <linux/ethtool.h>
-#include <linux/kobject.h>
-#include <linux/sched.h>
-#include <linux/spinlock.h>
+#include <linux/types.h>
 
-#include "cc.h"
-
-struct roce_av;
+struct ethtool_link_ksettings;
+struct kobject;
+struct net_device;
+struct roce_cc_parameters;
 struct roce_device;
-struct roce_packet;
-struct roce_qp;
-struct roce_train;
-
-/**
- * struct roce_cc_parameters - values of parameters, and their folder in sysfs
- * @kobj: the folder; its release frees this structure
- * @node: in &roce_congestion.algorithms
- * @ops: their algorithm; NULL for the notification point
- * @table: names and ranges
- * @count: number of parameters
- * @files: one for each parameter
- * @value: one for each parameter; sysfs writes them, others read them at any time
- */
-struct roce_cc_parameters {
-	struct kobject kobj;
-	struct list_head node;
-	const struct roce_cc_ops *ops;
-	const struct roce_cc_parameter *table;
-	u32 count;
-	struct attribute *files;
-	u32 value[];
-};
 
 /* The parameters of the notification point, named as those of ConnectX */
 enum roce_np_parameter {
@@ -67,15 +42,6 @@ struct roce_congestion {
 	u64 line_rate;
 };
 
-/* cc_parameters.c */
-struct roce_cc_parameters *
-roce_cc_new_parameters(const struct roce_cc_ops *ops,
-		       const struct roce_cc_parameter *table, u32 count);
-int roce_cc_publish_parameters(struct roce_cc_parameters *parameters,
-			       struct kobject *folder, const char *name);
-void roce_cc_drop_parameters(struct roce_cc_parameters *parameters);
-
-/* cc.c */
 int roce_cc_device_init(struct roce_device *dev);
 int roce_cc_device_publish(struct roce_device *dev);
 void roce_cc_device_destroy(struct roce_device *dev);
@@ -86,140 +52,5 @@ const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev);
 void roce_cc_put(const struct roce_cc_parameters *algorithm);
 int roce_cc_init(void);
 void roce_cc_exit(void);
-
-/* A half of a QP; both send on the same flow. */
-enum roce_half {
-	ROCE_REQUESTER,
-	ROCE_RESPONDER,
-};
-
-/**
- * struct roce_flow - the data that a QP sends, under congestion control
- * @lock: guards all fields that do not say otherwise
- * @limited: the rate is limited; read without the lock
- * @train_bytes: maximum length of a train of data; read without the lock
- * @algorithm: chosen when the QP was created; NULL for datagrams
- * @cc: the algorithm's view
- * @due: earliest departure of the next train, CLOCK_MONOTONIC
- * @behind: a half waited for @due, so lateness is made up for
- * @waiting: halves that were told to wait, a bit each
- * @last: half that sent last
- * @last_cost: nanoseconds that the last train takes at the rate
- * @slowed_by_loss: limited because of a loss, without a CNP since then
- * @departure: departure time of the latest train of each half, if it lies in the
- *	future; belongs to the half's engine
- * @cnp_sent: time of the latest CNP to the peer
- * @cnps_sent: number of CNPs to the peer
- * @cnps_handled: number of CNPs received for this flow
- */
-struct roce_flow {
-	spinlock_t lock;		/* see @lock above */
-	bool limited;
-	u32 train_bytes;
-	const struct roce_cc_parameters *algorithm;
-	struct roce_cc_flow cc;
-	u64 due;
-	bool behind;
-	u8 waiting;
-	u8 last;
-	u32 last_cost;
-	bool slowed_by_loss;
-	u64 departure[2];
-	u64 cnp_sent;
-	u64 cnps_sent;
-	u64 cnps_handled;
-};
-
-/**
- * struct roce_flow_view - a snapshot of a flow, for operators
- * @algorithm: its name
- * @rate: bits per second; the line rate if there is no limit
- * @limited: the rate is limited
- * @cnps_sent: number of CNPs to the peer
- * @cnps_handled: number of CNPs received for this flow
- * @detail: details of the algorithm
- * @details: number of details
- */
-struct roce_flow_view {
-	const char *algorithm;
-	u64 rate;
-	bool limited;
-	u64 cnps_sent;
-	u64 cnps_handled;
-	struct roce_detail detail[ROCE_CC_MAX_DETAILS];
-	u32 details;
-};
-
-/* flow.c */
-void roce_flow_init(struct roce_qp *qp);
-void roce_flow_start(struct roce_qp *qp);
-void roce_flow_destroy(struct roce_qp *qp);
-bool roce_flow_is_controlled(const struct roce_qp *qp);
-u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half);
-void roce_flow_interrupt(struct roce_qp *qp, enum roce_half half);
-int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
-		   struct roce_train *train);
-bool roce_flow_notified(struct roce_qp *qp);
-void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss);
-void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt);
-bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
-
-/**
- * roce_is_congestion() - whether losses reported by a SACK mean congestion
- * @lost: number of packets lost
- * @sent: number of packets sent
- *
- * A queue that overflows loses many packets together, a bad cable loses single ones.
- * Up to an eighth is no sign of congestion: flows above the capacity of a port lose
- * more.
- */
-static inline bool roce_is_congestion(u32 lost, u32 sent)
-{
-	return 8 * lost > max(sent, 64u);
-}
-
-static inline bool roce_flow_is_limited(const struct roce_flow *flow)
-{
-	return READ_ONCE(flow->limited);
-}
-
-/**
- * roce_flow_train_bytes() - maximum length of a train of data
- * @flow: of the QP
- *
- * Return: bytes, from BTH to ICRC of all packets. A single packet may be longer.
- */
-static inline u32 roce_flow_train_bytes(const struct roce_flow *flow)
-{
-	return READ_ONCE(flow->train_bytes);
-}
-
-/** roce_flow_wants_rtt() - whether the algorithm needs round trip times */
-static inline bool roce_flow_wants_rtt(const struct roce_flow *flow)
-{
-	return flow->algorithm && flow->algorithm->ops->on_ack;
-}
-
-/**
- * roce_flow_wait() - time that data has to wait for the rate
- * @qp: the caller owns its @half
- * @flow: its flow
- * @half: the half that wants to send
- *
- * An unlimited flow costs neither a lock nor a look at the clock.
- *
- * Return: nanoseconds, 0 if a train can be sent now.
- */
-static inline u64 roce_flow_wait(struct roce_qp *qp,
-				 const struct roce_flow *flow,
-				 enum roce_half half)
-{
-	return unlikely(roce_flow_is_limited(flow)) ?
-	       roce_flow_throttle(qp, half) : 0;
-}
-
-/* cnp.c */
-void roce_cnp_notify(struct roce_qp *qp);
-void roce_cnp_receive(struct roce_qp *qp, struct sk_buff *skb);
 
 #endif /* ROCE_CONGESTION_H */

@@ -13,8 +13,8 @@
  * message is accepted whatever its PSN is.
  */
 #include "answer.h"
+#include "cnp.h"
 #include "codec.h"
-#include "congestion.h"
 #include "counters.h"
 #include "execute.h"
 #include "packet.h"

@@ -20,9 +20,9 @@
  * asked for again: for a responder, a duplicate request lies within a request that it
  * has executed.
  */
-#include "congestion.h"
 #include "counters.h"
 #include "cursor.h"
+#include "flow.h"
 #include "packet.h"
 #include "qp.h"
 #include "reorder.h"
@@ -109,12 +109,11 @@ static u32 window_room(const struct roce_qp *qp)
 static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 room = window_room(qp), packets;
+	u32 room = window_room(qp), packets, end;
 
 	if (roce_cursor_sent_before(requester)) {
-		packets = roce_psn_add(roce_asked_together(requester,
-							   requester->psn),
-				       -requester->psn);
+		end = roce_request_packet_end(requester, requester->psn);
+		packets = roce_psn_add(end, -requester->psn);
 		return roce_in_flight(requester) && packets > room ? 0 : packets;
 	}
 	packets = min(request->packets - packet_index(requester, request),
@@ -173,7 +172,7 @@ void roce_cursor_skip_what_has_arrived(struct roce_qp *qp)
 		if (roce_request_is_local(request))
 			return;
 		move_cursor(qp, request, !roce_request_is_read(request) ? 1 :
-			    roce_psn_add(roce_asked_together(requester, psn), -psn));
+			    roce_psn_add(roce_request_packet_end(requester, psn), -psn));
 	}
 }
 
@@ -396,7 +395,7 @@ static u32 psn_behind(struct roce_requester *requester,
 		      const struct roce_cursor_place *place, u32 psn)
 {
 	if (roce_request_is_read(roce_request(requester, place->request_number)))
-		return roce_asked_together(requester, psn);
+		return roce_request_packet_end(requester, psn);
 	return roce_psn_add(psn, 1);
 }
 

@@ -21,7 +21,7 @@ static void make_grh(const struct sk_buff *skb, const struct roce_packet *packet
 {
 	struct roce_ip_headers headers;
 
-	roce_packet_ip_headers(skb, packet, &headers);
+	roce_run_ip_headers(skb, packet, &headers);
 	memset(grh, 0, ROCE_GRH_SIZE);
 	if (headers.ipv6)
 		memcpy(grh, &headers.v6, sizeof(headers.v6));

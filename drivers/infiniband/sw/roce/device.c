@@ -5,15 +5,20 @@
 #include <net/addrconf.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "addresses.h"
 #include "compat.h"
 #include "congestion.h"
 #include "device.h"
+#include "devices.h"
 #include "egress.h"
 #include "key.h"
+#include "parent.h"
+#include "port.h"
 #include "recv.h"
 #include "reorder.h"
 #include "roce.h"
 #include "roce_wire.h"
+#include "verbs.h"
 
 /* 4.096 us * 2^15 = 134 ms: a busy host may acknowledge so late. */
 #define LOCAL_ACK_DELAY		15
@@ -163,7 +168,7 @@ static void set_attributes(struct roce_device *dev)
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	strscpy(ibdev->node_desc, "roce", sizeof(ibdev->node_desc));
-	ibdev->node_guid = roce_guid_of(dev->netdev);
+	ibdev->node_guid = roce_addresses_guid(dev->netdev);
 	ib_mark_name_assigned_by_user(ibdev);
 	roce_compat_set_net(ibdev, dev->net);
 }

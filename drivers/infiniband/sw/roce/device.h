@@ -101,25 +101,6 @@ static inline struct roce_device *to_roce_device(struct ib_device *ibdev)
 }
 
 /**
- * struct roce_ucontext - a program that has opened the device
- * @ibuc: the core's part
- * @ring_bytes: size of the rings that it shares with the kernel, see ring.c
- */
-struct roce_ucontext {
-	struct ib_ucontext ibuc;
-	atomic64_t ring_bytes;
-};
-
-struct roce_pd {
-	struct ib_pd ibpd;
-};
-
-static inline struct roce_pd *to_roce_pd(struct ib_pd *ibpd)
-{
-	return container_of(ibpd, struct roce_pd, ibpd);
-}
-
-/**
  * roce_object_get() - count an object before it is created
  * @count: of &roce_device.objects
  * @limit: its ROCE_MAX_*
@@ -136,82 +117,11 @@ static inline void roce_object_put(atomic_t *count)
 	atomic_dec(count);
 }
 
-/* device.c */
 int roce_device_add(const char *name, struct net_device *netdev);
 void roce_device_free(struct ib_device *ibdev);
 int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		      struct ib_udata *udata);
 int roce_modify_device(struct ib_device *ibdev, int mask,
 		       struct ib_device_modify *modify);
-
-/* devices.c */
-int roce_devices_insert(struct roce_device *dev);
-int roce_devices_publish(struct roce_device *dev);
-void roce_devices_bury(struct roce_device *dev);
-void roce_devices_remove(struct roce_device *dev);
-struct roce_device *
-roce_devices_find_by_address(struct net *net, struct net_device *netdev,
-			     const struct in6_addr *address);
-struct roce_device *
-roce_devices_find_by_netdev(const struct net_device *netdev);
-int roce_devices_init(void);
-void roce_devices_exit(void);
-
-/* port.c */
-/* Whether a device has an address, seen from the netdev of a received packet */
-enum roce_port_place {
-	ROCE_PORT_NOWHERE,
-	ROCE_PORT_ELSEWHERE,	/* on another netdev of the same VRF */
-	ROCE_PORT_HERE,
-};
-
-enum ib_mtu roce_port_active_mtu(const struct roce_device *dev);
-enum ib_port_state roce_port_state(const struct net_device *netdev);
-void roce_port_event(struct roce_device *dev);
-enum roce_port_place roce_port_find_address(struct roce_device *dev,
-					    struct net_device *netdev,
-					    const struct in6_addr *address);
-u16 roce_port_vlan_id(struct roce_device *dev, struct net_device *netdev,
-		      const struct in6_addr *address);
-struct net_device *roce_get_netdev(struct ib_device *ibdev, u32 port);
-int roce_query_port(struct ib_device *ibdev, u32 port,
-		    struct ib_port_attr *attr);
-
-/* addresses.c */
-__be64 roce_guid_of(const struct net_device *netdev);
-void roce_addresses_rescan(struct work_struct *work);
-int roce_addresses_init(void);
-void roce_addresses_exit(void);
-
-/* parent.c */
-int roce_parent_create(struct roce_device *dev);
-void roce_parent_rename(struct roce_device *dev);
-void roce_parent_destroy(struct roce_device *dev);
-int roce_parent_init(void);
-void roce_parent_exit(void);
-
-/* pd.c */
-int roce_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata);
-void roce_dealloc_ucontext(struct ib_ucontext *context);
-void roce_disassociate_ucontext(struct ib_ucontext *context);
-int roce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-int roce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-
-/* restrack.c */
-int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
-int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
-int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
-
-/* pma.c */
-int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,
-		     const struct ib_wc *wc, const struct ib_grh *grh,
-		     const struct ib_mad *in, struct ib_mad *out, size_t *size,
-		     u16 *pkey_index);
-
-/* sysfs.c */
-extern const struct attribute_group roce_device_group;
-
-/* verbs.c */
-extern const struct ib_device_ops roce_device_ops;
 
 #endif /* ROCE_DEVICE_H */

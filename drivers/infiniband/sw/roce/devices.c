@@ -17,6 +17,9 @@
 #include "compat.h"
 #include "congestion.h"
 #include "device.h"
+#include "devices.h"
+#include "parent.h"
+#include "port.h"
 
 static DEFINE_HASHTABLE(devices, 8);	/* by netdev */
 static DEFINE_MUTEX(devices_lock);	/* nests in the RTNL */

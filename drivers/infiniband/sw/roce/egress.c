@@ -144,7 +144,7 @@ static void look_for_progress(struct roce_egress *egress)
 
 /*
  * An engine may run on any CPU as soon as its turn is off the list. If it is destroyed
- * then, roce_turn_cancel() waits for the lock.
+ * then, roce_egress_turn_cancel() waits for the lock.
  */
 static void grant(struct roce_egress *egress, u32 turns)
 {
@@ -263,10 +263,10 @@ void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
 }
 
 /**
- * roce_turn_init() - initialize the turn of an engine, not waiting
+ * roce_egress_turn_init() - initialize the turn of an engine, not waiting
  * @turn: to be filled in
  */
-void roce_turn_init(struct roce_turn *turn)
+void roce_egress_turn_init(struct roce_turn *turn)
 {
 	turn->egress = NULL;
 	INIT_LIST_HEAD(&turn->node);
@@ -275,12 +275,12 @@ void roce_turn_init(struct roce_turn *turn)
 }
 
 /**
- * roce_turn_cancel() - stop waiting for a turn
+ * roce_egress_turn_cancel() - stop waiting for a turn
  * @turn: of an engine that does not run any more
  *
  * Process context.
  */
-void roce_turn_cancel(struct roce_turn *turn)
+void roce_egress_turn_cancel(struct roce_turn *turn)
 {
 	struct roce_egress *egress = turn->egress;
 

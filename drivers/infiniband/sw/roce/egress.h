@@ -37,8 +37,8 @@ struct roce_turn {
 	bool waited;
 };
 
-void roce_turn_init(struct roce_turn *turn);
-void roce_turn_cancel(struct roce_turn *turn);
+void roce_egress_turn_init(struct roce_turn *turn);
+void roce_egress_turn_cancel(struct roce_turn *turn);
 
 int roce_egress_open(struct roce_device *dev);
 void roce_egress_close(struct roce_device *dev);

@@ -359,7 +359,7 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->lane = NULL;
 	atomic_set(&engine->runs, 0);
 	INIT_LIST_HEAD(&engine->node);
-	roce_turn_init(&engine->turn);
+	roce_egress_turn_init(&engine->turn);
 }
 
 /**
@@ -388,7 +388,7 @@ void roce_engine_purge(struct roce_engine *engine)
  */
 void roce_engine_destroy(struct roce_engine *engine)
 {
-	roce_turn_cancel(&engine->turn);
+	roce_egress_turn_cancel(&engine->turn);
 	quiesce(engine);
 	roce_engine_purge(engine);
 }

@@ -4,11 +4,11 @@
  * packets validate and invalidate their keys (IBA volume 1, 10.6).
  */
 #include "compat.h"
-#include "device.h"
 #include "extent.h"
 #include "fast_mr.h"
 #include "key.h"
 #include "mr.h"
+#include "pd.h"
 #include "roce.h"
 
 #define REMOTE_ACCESS \

@@ -27,8 +27,10 @@
 #include <net/udp.h>
 
 #include "cc.h"
+#include "cc_parameters.h"
 #include "congestion.h"
 #include "counters.h"
+#include "flow.h"
 #include "qp.h"
 #include "roce_wire.h"
 #include "send.h"

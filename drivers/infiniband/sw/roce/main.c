@@ -3,11 +3,14 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
+#include "addresses.h"
 #include "congestion.h"
 #include "device.h"
+#include "devices.h"
 #include "engine.h"
 #include "icrc.h"
 #include "mcast.h"
+#include "parent.h"
 #include "recv.h"
 #include "roce.h"
 #include "roce_opcode.h"

@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "device.h"
+#include "parent.h"
 
 static DEFINE_IDA(numbers);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "device.h"
+#include "pd.h"
 #include "roce.h"
 
 /**

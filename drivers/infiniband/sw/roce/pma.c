@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "counters.h"
 #include "device.h"
+#include "verbs.h"
 
 /* Offset of the attribute in the data of a MAD */
 #define PMA_DATA_OFFSET	40

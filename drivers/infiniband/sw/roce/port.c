@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "counters.h"
 #include "device.h"
+#include "port.h"
 #include "roce.h"
 
 /*

@@ -5,9 +5,10 @@
 #include <rdma/ib_verbs.h>
 
 #include "ah.h"
-#include "congestion.h"
 #include "cq.h"
 #include "device.h"
+#include "flow.h"
+#include "pd.h"
 #include "requester.h"
 #include "responder.h"
 #include "roce_opcode.h"
@@ -34,7 +35,7 @@
  * @source_port: UDP source port towards the peer
  * @received_hash: flow hash of packets from the peer, 0 if unknown
  * @mtu: path MTU in bytes
- * @flow: congestion control of both halves; see congestion.h
+ * @flow: congestion control of both halves; see flow.h
  * @requester: sends requests and completes them
  * @responder: executes requests of the peer
  */

@@ -9,9 +9,10 @@
 #include "ah.h"
 #include "answer.h"
 #include "compat.h"
-#include "congestion.h"
 #include "device.h"
 #include "engine.h"
+#include "flow.h"
+#include "port.h"
 #include "qp.h"
 #include "receive.h"
 #include "request.h"
@@ -78,7 +79,7 @@ static int init_send_queue(struct roce_qp *qp, struct ib_udata *udata,
 			return err;
 		qp->cap.max_send_wr = roce_ring_capacity(&requester->ring);
 	}
-	return roce_requester_slots_init(qp);
+	return roce_request_slots_init(qp);
 }
 
 static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
@@ -553,7 +554,7 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	/* The answers are to come to this CPU (RFS). */
 	sock_rps_record_flow_hash(READ_ONCE(qp->received_hash));
 	if (roce_qp_is_user(qp)) {
-		err = roce_requester_slots_alloc(qp);
+		err = roce_request_slots_alloc(qp);
 		if (!err)
 			run_doorbell(qp);
 		return err;

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "packet.h"
 #include "payload.h"
+#include "pd.h"
 #include "qp.h"
 #include "receive.h"
 #include "sge.h"

@@ -16,12 +16,14 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "cnp.h"
 #include "codec.h"
 #include "compat.h"
-#include "congestion.h"
 #include "counters.h"
 #include "device.h"
+#include "devices.h"
 #include "mcast.h"
+#include "port.h"
 #include "qp.h"
 #include "recv.h"
 #include "roce_opcode.h"

@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 
 #include "answer.h"
-#include "congestion.h"
 #include "counters.h"
+#include "flow.h"
 #include "packet.h"
 #include "qp.h"
 #include "reorder.h"
@@ -56,7 +56,7 @@ static bool find_missing_between(struct roce_requester *requester, u32 begin, u3
 			break;
 		if (!roce_request_has_response(request))
 			continue;
-		behind = roce_asked_together(requester, begin);
+		behind = roce_request_packet_end(requester, begin);
 		if (roce_psn_diff(behind, end) > 0)
 			behind = end;
 		*missing = (struct missing) {
@@ -156,7 +156,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 			return false;
 		behind = roce_request_end(request);
 		if (roce_request_is_read(request)) {
-			behind = roce_asked_together(requester, begin);
+			behind = roce_request_packet_end(requester, begin);
 			end = behind;
 		}
 		if (!roce_request_is_read(request) ||

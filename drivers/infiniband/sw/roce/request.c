@@ -23,14 +23,14 @@
 #define COMPLETE_TOGETHER	8u
 
 /**
- * roce_requester_slots_init() - set up the requests of a send queue
+ * roce_request_slots_init() - set up the requests of a send queue
  * @qp: its cap and, for a program's QP, its send ring are set
  *
  * Allocates the requests of a kernel consumer, which may post in atomic context.
  *
  * Return: 0 or -ENOMEM.
  */
-int roce_requester_slots_init(struct roce_qp *qp)
+int roce_request_slots_init(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	u32 room = max_t(u32, qp->cap.max_send_sge * sizeof(struct ib_sge),
@@ -39,11 +39,11 @@ int roce_requester_slots_init(struct roce_qp *qp)
 
 	requester->slot_size = ALIGN(sizeof(struct roce_request) + room, 8);
 	requester->slot_mask = slots - 1;
-	return roce_qp_is_user(qp) ? 0 : roce_requester_slots_alloc(qp);
+	return roce_qp_is_user(qp) ? 0 : roce_request_slots_alloc(qp);
 }
 
 /**
- * roce_requester_slots_alloc() - allocate the requests of a send queue
+ * roce_request_slots_alloc() - allocate the requests of a send queue
  * @qp: set up; nothing is done if it has its requests
  *
  * Process context. A program's QP gets its requests when it sends for the first time:
@@ -51,7 +51,7 @@ int roce_requester_slots_init(struct roce_qp *qp)
  *
  * Return: 0 or -ENOMEM.
  */
-int roce_requester_slots_alloc(struct roce_qp *qp)
+int roce_request_slots_alloc(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	void *slots;
@@ -76,7 +76,7 @@ int roce_requester_slots_alloc(struct roce_qp *qp)
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number)
 {
-	/* Racy: another thread may be in roce_requester_slots_alloc(). */
+	/* Racy: another thread may be in roce_request_slots_alloc(). */
 	return READ_ONCE(requester->slots) +
 	       (size_t)(number & requester->slot_mask) * requester->slot_size;
 }

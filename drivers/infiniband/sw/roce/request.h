@@ -117,8 +117,8 @@ roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
 }
 
 /* request.c */
-int roce_requester_slots_init(struct roce_qp *qp);
-int roce_requester_slots_alloc(struct roce_qp *qp);
+int roce_request_slots_init(struct roce_qp *qp);
+int roce_request_slots_alloc(struct roce_qp *qp);
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number);
 u32 roce_request_number(const struct roce_requester *requester, u32 psn);

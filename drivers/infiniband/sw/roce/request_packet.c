@@ -18,13 +18,13 @@
 #include "wr.h"
 
 /**
- * roce_asked_together() - find the end of the request packet of a response
+ * roce_request_packet_end() - find the end of the request packet of a response
  * @requester: owned by the caller
  * @psn: PSN of a response that was asked for
  *
  * Return: one past the last PSN that the same request packet asked for.
  */
-u32 roce_asked_together(struct roce_requester *requester, u32 psn)
+u32 roce_request_packet_end(struct roce_requester *requester, u32 psn)
 {
 	u32 n = requester->asked, end = requester->limit_psn;
 

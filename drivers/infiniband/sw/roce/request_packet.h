@@ -10,7 +10,7 @@ struct roce_request;
 struct roce_requester;
 struct roce_train;
 
-u32 roce_asked_together(struct roce_requester *requester, u32 psn);
+u32 roce_request_packet_end(struct roce_requester *requester, u32 psn);
 void roce_request_ask_for_ack(const struct roce_qp *qp, struct roce_packet *packet);
 void roce_request_describe(struct roce_qp *qp, const struct roce_request *request,
 			   u32 psn, u32 psns, struct roce_packet *packet);

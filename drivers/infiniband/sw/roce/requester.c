@@ -3,10 +3,10 @@
  * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
  * RC, 9.8.2 for UC, 9.8.3 for datagrams). cursor.c decides which packets are next.
  */
-#include "congestion.h"
 #include "counters.h"
 #include "cursor.h"
 #include "engine.h"
+#include "flow.h"
 #include "qp.h"
 #include "repair.h"
 #include "request.h"

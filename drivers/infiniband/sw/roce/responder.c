@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "counters.h"
 #include "engine.h"
+#include "flow.h"
 #include "packet.h"
 #include "qp.h"
 #include "receive.h"

@@ -9,13 +9,13 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
-#include "congestion.h"
 #include "cq.h"
-#include "device.h"
+#include "flow.h"
 #include "mr.h"
 #include "qp.h"
 #include "ring.h"
 #include "roce_psn.h"
+#include "verbs.h"
 
 static int put_numbers(struct sk_buff *msg, const struct roce_detail *details,
 		       size_t count)

@@ -13,9 +13,9 @@
 
 #include "cc.h"
 #include "compat.h"
-#include "congestion.h"
 #include "counters.h"
 #include "engine.h"
+#include "flow.h"
 #include "reorder.h"
 #include "request.h"
 #include "requester.h"

@@ -4,7 +4,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "device.h"
+#include "pd.h"
 #include "ring.h"
 
 /*

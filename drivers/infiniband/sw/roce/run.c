@@ -446,15 +446,14 @@ void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet)
 }
 
 /**
- * roce_packet_ip_headers() - get the IP and UDP header of a received packet, as on the
- *	wire
+ * roce_run_ip_headers() - get the IP and UDP header of a received packet, as on the wire
  * @skb: of its run
  * @packet: returned by roce_run_next()
  * @headers: to be filled in
  */
-void roce_packet_ip_headers(const struct sk_buff *skb,
-			    const struct roce_packet *packet,
-			    struct roce_ip_headers *headers)
+void roce_run_ip_headers(const struct sk_buff *skb,
+			 const struct roce_packet *packet,
+			 struct roce_ip_headers *headers)
 {
 	received_ip_headers(skb, packet->index,
 			    roce_packet_size(packet), headers);

@@ -86,8 +86,8 @@ bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
 void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet);
 void roce_run_addresses(const struct sk_buff *skb, struct in6_addr *source,
 			struct in6_addr *destination);
-void roce_packet_ip_headers(const struct sk_buff *skb,
-			    const struct roce_packet *packet,
-			    struct roce_ip_headers *headers);
+void roce_run_ip_headers(const struct sk_buff *skb,
+			 const struct roce_packet *packet,
+			 struct roce_ip_headers *headers);
 
 #endif /* ROCE_RUN_H */

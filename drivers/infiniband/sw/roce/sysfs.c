@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "reorder.h"
+#include "verbs.h"
 
 static ssize_t hca_type_show(struct device *device,
 			     struct device_attribute *attr, char *buf)

@@ -11,12 +11,15 @@
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
+#include "pd.h"
+#include "port.h"
 #include "qp.h"
 #include "receive.h"
 #include "ring.h"
 #include "roce.h"
 #include "roce_wire.h"
 #include "srq.h"
+#include "verbs.h"
 
 static int roce_get_port_immutable(struct ib_device *ibdev, u32 port,
 				   struct ib_port_immutable *immutable)

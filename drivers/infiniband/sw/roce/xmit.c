@@ -7,10 +7,10 @@
  * A half knows what its next packets are, and is told how many were sent.
  */
 #include "compat.h"
-#include "congestion.h"
 #include "counters.h"
 #include "egress.h"
 #include "engine.h"
+#include "flow.h"
 #include "qp.h"
 #include "train.h"
 #include "xmit.h"

@@ -4,7 +4,7 @@
 
 #include <linux/hrtimer.h>
 
-#include "congestion.h"
+#include "flow.h"
 #include "train.h"
 
 struct roce_av;
