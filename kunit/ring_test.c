@@ -3,6 +3,8 @@
  * Rings whose other side is a program, which writes anything at any time to any place it
  * can reach.
  */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
 
@@ -400,6 +402,75 @@ static void unconsumed_elements_move_to_the_new_ring(struct kunit *test)
 	}
 }
 
+#define CONSUMED	5
+
+/**
+ * struct consumer - an interrupt that consumes CONSUMED elements of a ring
+ * @timer: the interrupt
+ * @ring: the driver is its consumer
+ * @old: the memory of the ring before it is replaced
+ * @amid: it came before the ring was replaced
+ */
+struct consumer {
+	struct hrtimer timer;
+	struct roce_ring *ring;
+	struct rxe_queue_buf *old;
+	bool amid;
+};
+
+static enum hrtimer_restart consume(struct hrtimer *timer)
+{
+	struct consumer *consumer = container_of(timer, struct consumer, timer);
+
+	spin_lock(&ring_lock);
+	consumer->amid = consumer->ring->buf == consumer->old;
+	roce_ring_advance_by(consumer->ring, CONSUMED);
+	spin_unlock(&ring_lock);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * The interrupt is due when the replacement unlocks the ring for the first time: it was
+ * held back for some milliseconds.
+ */
+static void replace_amid_consumption(struct consumer *consumer, struct roce_ring *other,
+				     u32 ms)
+{
+	struct roce_ring *ring = consumer->ring;
+
+	consumer->old = ring->buf;
+	ring->mapping = (void *)ring;
+	local_irq_disable();
+	hrtimer_start(&consumer->timer, 0, HRTIMER_MODE_REL_HARD);
+	mdelay(ms);
+	roce_ring_replace(ring, other, &ring_lock);
+	while (hrtimer_active(&consumer->timer))
+		usleep_range(100, 200);
+	ring->mapping = NULL;
+	other->mapping = NULL;
+}
+
+static void elements_may_be_consumed_while_a_ring_is_replaced(struct kunit *test)
+{
+	struct consumer *consumer = kunit_kzalloc(test, sizeof(*consumer), GFP_KERNEL);
+	u32 used = 200, ms;
+
+	KUNIT_ASSERT_NOT_NULL(test, consumer);
+	hrtimer_setup(&consumer->timer, consume, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	for (ms = 1; ms < 50 && !consumer->amid; ms++) {
+		struct roce_ring *ring = make_used_ring(test, 255, false, used);
+
+		consumer->ring = ring;
+		replace_amid_consumption(consumer, make_ring(test, 511, false), ms);
+		KUNIT_ASSERT_EQ(test, roce_ring_capacity(ring), 511);
+		KUNIT_ASSERT_EQ(test, roce_ring_used(ring), used - CONSUMED);
+		KUNIT_ASSERT_EQ(test, roce_ring_ready(ring, 0), used - CONSUMED);
+		KUNIT_ASSERT_EQ(test, *(u32 *)roce_ring_element(ring, 0), CONSUMED);
+		KUNIT_ASSERT_EQ(test, *ours(ring), ring->index);
+	}
+	KUNIT_EXPECT_TRUE(test, consumer->amid);
+}
+
 static void a_ring_is_not_replaced_by_one_that_is_too_small(struct kunit *test)
 {
 	struct roce_ring *to = make_ring(test, 255, true), *from;
@@ -448,6 +519,7 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(the_header_is_never_read_back),
 	KUNIT_CASE(a_reset_ring_is_empty),
 	KUNIT_CASE(unconsumed_elements_move_to_the_new_ring),
+	KUNIT_CASE(elements_may_be_consumed_while_a_ring_is_replaced),
 	KUNIT_CASE(a_ring_is_not_replaced_by_one_that_is_too_small),
 	KUNIT_CASE(an_index_that_changes_all_the_time_is_survived),
 	{}
