@@ -1055,6 +1055,118 @@ static void answers_that_a_netdev_refuses_are_asked_for_again(struct kunit *test
 			      SEEN(&wire->ends[0], local_ack_timeout_err), 1);
 }
 
+static const struct refusal {
+	const char *name;
+	u32 trains;
+	int err;
+} refusals[] = {
+	{ "a full queue", ROCE_MAX_STALLS + 1, -EAGAIN },
+	{ "no route", 1, -EHOSTUNREACH },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refusal, refusals, name);
+
+static void refuse(struct wire_end *end, const struct refusal *refusal)
+{
+	end->refuse = refusal->trains;
+	end->refusal = refusal->err;
+}
+
+/* The end has given up what it wanted to send. No timeout has ended. */
+static bool has_given_up(struct wire *wire, struct wire_end *end)
+{
+	unsigned long until = jiffies + PATIENCE;
+
+	while (READ_ONCE(end->refuse) && time_before(jiffies, until)) {
+		wire_run(wire);
+		usleep_range(500, 1000);
+	}
+	return !READ_ONCE(end->refuse);
+}
+
+static void a_nak_that_does_not_leave_is_not_counted(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
+	struct wire_end *b = &wire->ends[1];
+
+	prepare(wire, IB_WR_RDMA_WRITE, 1);
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	refuse(b, test->param_value);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_ASSERT_TRUE(test, has_given_up(wire, b));
+	KUNIT_EXPECT_EQ(test, b->sent, 0);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 0);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), naks(wire));
+}
+
+static void an_rnr_nak_that_does_not_leave_is_not_counted(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
+	struct wire_end *b = &wire->ends[1];
+
+	wire_forget(wire);
+	refuse(b, test->param_value);
+	post(wire, IB_WR_SEND, 1);
+	KUNIT_ASSERT_TRUE(test, has_given_up(wire, b));
+	KUNIT_EXPECT_EQ(test, b->sent, 0);
+	KUNIT_EXPECT_EQ(test, SEEN(b, send_rnr_err), 0);
+}
+
+static void packets_without_a_route_are_not_counted_as_sent_again(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a;
+	struct wire *wire;
+
+	setup.timeout = WIRE_TIMEOUT;
+	setup.retry_count = 2;
+	wire = wire_new(test, &setup);
+	a = &wire->ends[0];
+	a->refuse = U32_MAX;
+	a->refusal = -EHOSTUNREACH;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_expect(wire, a->send_cq, 1, IB_WC_RETRY_EXC_ERR);
+	KUNIT_EXPECT_EQ(test, a->sent, 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 0);
+}
+
+/* The peer asks for the first of them again, and then for the others. */
+static void answers_are_dropped_together(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
+	struct wire_end *b = &wire->ends[1];
+
+	refuse(b, test->param_value);
+	post_reads(wire, 4, SIZE);
+	let_all_arrive(wire, 4);
+	KUNIT_ASSERT_TRUE(test, has_given_up(wire, b));
+	KUNIT_EXPECT_EQ(test, b->sent, 0);
+	finish_reads(wire, 4, SIZE);
+}
+
+static void a_part_of_a_dropped_answer_is_answered(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
+	struct roce_packet part = wire_request(wire, ROCE_READ_REQUEST, MTU);
+	const struct wire_record *response;
+	struct wire_end *b = &wire->ends[1];
+
+	part.psn = roce_psn_add(part.psn, 1);
+	part.va += MTU;
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	refuse(b, test->param_value);
+	post(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_ASSERT_TRUE(test, has_given_up(wire, b));
+	KUNIT_ASSERT_EQ(test, wire_inject(&wire->ends[0], &part, NULL), 0);
+	wire_run(wire);
+	response = wire_find(wire, 1, ROCE_READ_RESPONSE_ONLY, 0);
+	KUNIT_ASSERT_NOT_NULL(test, response);
+	KUNIT_EXPECT_EQ(test, response->psn, part.psn);
+	finish(wire, IB_WR_RDMA_READ, 1);
+}
+
 /* There are no timeouts. */
 static void a_copy_of_a_read_that_is_not_answered_yet_changes_nothing(struct kunit *test)
 {
@@ -1265,6 +1377,12 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_read_that_is_lost_from_a_train_is_sent_again),
 	KUNIT_CASE(a_netdev_that_stays_full_is_like_a_loss),
 	KUNIT_CASE(answers_that_a_netdev_refuses_are_asked_for_again),
+	KUNIT_CASE_PARAM(a_nak_that_does_not_leave_is_not_counted, refusal_gen_params),
+	KUNIT_CASE_PARAM(an_rnr_nak_that_does_not_leave_is_not_counted,
+			 refusal_gen_params),
+	KUNIT_CASE(packets_without_a_route_are_not_counted_as_sent_again),
+	KUNIT_CASE_PARAM(answers_are_dropped_together, refusal_gen_params),
+	KUNIT_CASE_PARAM(a_part_of_a_dropped_answer_is_answered, refusal_gen_params),
 	KUNIT_CASE(a_copy_of_a_read_that_is_not_answered_yet_changes_nothing),
 	KUNIT_CASE(a_late_copy_of_a_read_does_not_cancel_the_next_one),
 	KUNIT_CASE(a_late_copy_does_not_cancel_an_acknowledgment),

@@ -383,6 +383,20 @@ static void retransmissions_that_a_netdev_refuses_are_sent_later(struct kunit *t
 	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 3);
 }
 
+static void a_sack_that_does_not_leave_is_not_counted(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *b = &wire->ends[1];
+
+	get_acquainted(wire);
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	b->refuse = ROCE_MAX_STALLS + 1;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_GE(test, SEEN(b, tx_dropped_queue_full), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, selective_acks_sent), sacks(wire));
+}
+
 /* --- Losses that no later packet reveals --- */
 
 static void a_probe_finds_a_lost_end(struct kunit *test)
@@ -612,6 +626,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
+	KUNIT_CASE(a_sack_that_does_not_leave_is_not_counted),
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),
 	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),

@@ -575,27 +575,59 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 0);
 }
 
-/* Nothing is dropped for want of memory, in either half. */
-static void missing_memory_is_waited_for_without_a_limit(struct kunit *test)
+/* How many times in a row, of @times, a half waits for memory */
+static u32 waits_for_memory(struct wire_end *end, struct roce_sender *sender, u32 times)
 {
-	struct wire_setup setup = wire_defaults();
-	struct wire *wire = wire_new(test, &setup);
-	struct wire_end *a = &wire->ends[0];
 	struct roce_xmit xmit = {
-		.sender = &a->qp->responder.sender,
-		.av = &a->qp->av, .build = build_nothing,
+		.sender = sender, .av = &end->qp->av, .build = build_nothing,
 	};
-	u32 i;
+	int err = -EBUSY;
+	u32 waits = 0;
 
-	a->qp->ibqp.qp_context = (void *)(uintptr_t)-ENOMEM;
+	end->qp->ibqp.qp_context = (void *)(uintptr_t)-ENOMEM;
 	local_bh_disable();
 	rcu_read_lock();
-	for (i = 0; i < 2 * ROCE_MAX_STALLS; i++)
-		KUNIT_EXPECT_EQ(test, roce_xmit(a->qp, &xmit), -EBUSY);
+	while (err == -EBUSY && times--) {
+		err = roce_xmit(end->qp, &xmit);
+		waits += err == -EBUSY;
+	}
 	rcu_read_unlock();
 	local_bh_enable();
-	a->qp->ibqp.qp_context = a;
-	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_memory), 2 * ROCE_MAX_STALLS);
+	end->qp->ibqp.qp_context = end;
+	KUNIT_EXPECT_EQ(end->wire->test, SEEN(end, tx_stalled_memory), waits);
+	if (err != -EBUSY)
+		KUNIT_EXPECT_EQ(end->wire->test, err, -ENOBUFS);
+	return waits;
+}
+
+static void requests_wait_for_memory_without_a_limit(struct kunit *test)
+{
+	static const enum ib_qp_type types[] = { IB_QPT_RC, IB_QPT_UC };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct wire_setup setup = wire_defaults();
+		struct wire_end *a;
+
+		setup.type = types[i];
+		a = &wire_new(test, &setup)->ends[0];
+		KUNIT_EXPECT_EQ(test, 2 * ROCE_MAX_STALLS,
+				waits_for_memory(a, &a->qp->requester.sender,
+						 2 * ROCE_MAX_STALLS));
+		KUNIT_EXPECT_EQ(test, a->qp->requester.sender.stalls, 0);
+	}
+}
+
+/* The peer asks for them again. */
+static void answers_wait_for_memory_as_long_as_for_the_netdev(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *a = &wire_new(test, &setup)->ends[0];
+
+	KUNIT_EXPECT_EQ(test, ROCE_MAX_STALLS,
+			waits_for_memory(a, &a->qp->responder.sender,
+					 2 * ROCE_MAX_STALLS));
+	KUNIT_EXPECT_EQ(test, a->qp->responder.sender.stalls, 0);
 }
 
 KUNIT_ARRAY_PARAM_DESC(way, ways, name);
@@ -619,7 +651,8 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(both_directions_work_at_once),
 	KUNIT_CASE(the_first_packet_is_reported),
 	KUNIT_CASE(a_train_that_cannot_be_built_is_not_sent),
-	KUNIT_CASE(missing_memory_is_waited_for_without_a_limit),
+	KUNIT_CASE(requests_wait_for_memory_without_a_limit),
+	KUNIT_CASE(answers_wait_for_memory_as_long_as_for_the_netdev),
 	{}
 };
 

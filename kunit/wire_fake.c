@@ -257,7 +257,7 @@ static int take_train(struct roce_qp *qp, struct roce_av *av,
 		from->refuse--;
 		spin_unlock_bh(&wire->lock);
 		roce_train_drop(train);
-		return -EAGAIN;
+		return from->refusal ?: -EAGAIN;
 	}
 	from->trains++;
 	train->sent = from->room ? min(from->room, train->packets) :

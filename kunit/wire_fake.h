@@ -110,7 +110,8 @@ struct wire_record {
  * @weather: random faults of the other packets
  * @cut: none of its packets arrives
  * @marked: all of its packets are marked, whole trains included
- * @refuse: number of trains to refuse, as a full qdisc does
+ * @refuse: number of trains to refuse
+ * @refusal: the error; 0 for -EAGAIN, as of a full qdisc
  * @room: if not 0, number of packets to take of the next train; not for whole trains
  * @sent: number of packets since wire_forget()
  * @trains: number of trains of these packets
@@ -138,6 +139,7 @@ struct wire_end {
 	bool cut;
 	bool marked;
 	u32 refuse;
+	int refusal;
 	u32 room;
 	u32 sent;
 	u32 trains;

@@ -261,11 +261,15 @@ struct roce_resource *roce_answer_nth(struct roce_responder *responder, u32 n)
 /**
  * roce_answer_forget() - drop all responses that are left
  * @responder: owned by the caller
+ *
+ * The peer can ask for any of them again.
  */
 void roce_answer_forget(struct roce_responder *responder)
 {
-	responder->answered = responder->taken;
-	responder->part_answered = responder->part_taken;
+	struct roce_resource *resource;
+
+	while ((resource = roce_answer_next(responder)))
+		resource->left = 0;
 }
 
 /* Whether none of the responses was sent since the request */

@@ -153,7 +153,10 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
-/* Send one train of responses. Returns false if all or some must wait. */
+/*
+ * Send one train of responses. Returns false if all or some must wait. If it is dropped,
+ * all later ones are, too: the peer asks for them again together with this one.
+ */
 static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
 {
 	struct roce_xmit xmit = {
@@ -165,10 +168,18 @@ static bool send_responses(struct roce_qp *qp, const struct roce_resource *resou
 	};
 	int err = roce_xmit(qp, &xmit);
 
-	if (err == -EACCES)
-		revoke_reads(qp, resource->next_psn);
-	else
+	switch (err) {
+	case 0:
+	case -EBUSY:
 		advance_responses(qp, xmit.train.sent);
+		break;
+	case -EACCES:
+		revoke_reads(qp, resource->next_psn);
+		break;
+	default:
+		roce_answer_forget(&qp->responder);
+		break;
+	}
 	return err != -EBUSY;
 }
 
@@ -206,6 +217,15 @@ static void describe_acknowledge(const struct roce_qp *qp, struct roce_packet *p
 	};
 }
 
+static void count_nak(struct roce_qp *qp, u8 syndrome)
+{
+	if (syndrome == (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR))
+		roce_count(qp, out_of_seq_request);
+	else if ((syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR_NAK)
+		roce_count(qp, send_rnr_err);
+}
+
+/* The acknowledgment has left. */
 static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	if (packet->info->flags & ROCE_HAS_SETH) {
@@ -213,6 +233,7 @@ static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packe
 		trace_roce_sack_sent(qp, packet->psn, packet->lost,
 				     packet->payload / sizeof(struct roce_sack_range));
 	} else if (roce_answer_owes_nak(&qp->responder)) {
+		count_nak(qp, packet->syndrome);
 		trace_roce_nak_sent(qp, packet->psn, packet->syndrome);
 	}
 }
@@ -233,9 +254,11 @@ static void send_acknowledge(struct roce_qp *qp)
 		describe_acknowledge(qp, &packet);
 	err = roce_train_of_one(&xmit.train, &qp->av, qp->source_port, &packet,
 				ranges);
-	if (roce_xmit_built(qp, &xmit, err))
+	err = roce_xmit_built(qp, &xmit, err);
+	if (err == -EBUSY)
 		return;
-	note_acknowledge(qp, &packet);
+	if (!err)
+		note_acknowledge(qp, &packet);
 	responder->ack_due = false;
 }
 

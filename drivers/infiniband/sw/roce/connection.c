@@ -104,7 +104,6 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 		executed(qp, packet);
 		return;
 	case ROCE_NOT_READY:
-		roce_count(qp, send_rnr_err);
 		not_ready(qp);
 		return;
 	default:
@@ -134,7 +133,6 @@ static bool has_begun_again(const struct roce_qp *qp, u32 psn)
 
 static void nak_gap(struct roce_qp *qp)
 {
-	roce_count(qp, out_of_seq_request);
 	roce_answer_nak(qp, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
 }
 

@@ -403,7 +403,7 @@ static u32 psn_behind(struct roce_requester *requester,
  * roce_cursor_return_to() - move the cursor back, to the unsent packets of a train
  * @requester: owned by the caller
  * @place: where the train began
- * @packets: number of packets of the train that were sent
+ * @packets: number of packets of the train that need not be sent any more
  */
 void roce_cursor_return_to(struct roce_requester *requester,
 			   const struct roce_cursor_place *place, u32 packets)

@@ -325,7 +325,7 @@ static bool send_lost(struct roce_qp *qp)
 	struct roce_xmit xmit = { .build = repeat_lost };
 	struct missing missing;
 	bool retry;
-	u32 sent;
+	u32 done;
 	int err;
 
 	if (!find_lost(requester, &missing))
@@ -337,13 +337,13 @@ static bool send_lost(struct roce_qp *qp)
 	}
 	xmit.data = !roce_request_is_read(missing.request);
 	err = send_again(qp, &xmit);
-	sent = xmit.train.sent;
-	roce_count_add(qp, selective_repeats, sent);
-	if (sent < xmit.train.packets)
-		roce_scoreboard_take_back(requester->board, requester->repaired[sent]);
-	if (sent)
+	done = roce_xmit_done(&xmit, err);
+	roce_count_add(qp, selective_repeats, xmit.train.sent);
+	if (done < xmit.train.packets)
+		roce_scoreboard_take_back(requester->board, requester->repaired[done]);
+	if (done)
 		requester->repeat_probes = false;
-	if (sent && retry) {
+	if (done && retry) {
 		requester->retries--;
 		roce_retransmit_expect_progress(qp);
 	}

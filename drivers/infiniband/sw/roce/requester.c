@@ -146,14 +146,14 @@ static void complete_sent(struct roce_qp *qp)
 
 /* A train that began at @place was built. The cursor goes back to packets that must wait. */
 static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
-			    const struct roce_cursor_place *place)
+			    const struct roce_cursor_place *place, int err)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 sent = xmit->train.sent;
+	u32 done = roce_xmit_done(xmit, err);
 
-	roce_cursor_count_retransmitted(qp, place, sent);
-	if (sent < xmit->train.packets) {
-		roce_cursor_return_to(requester, place, sent);
+	roce_cursor_count_retransmitted(qp, place, xmit->train.sent);
+	if (done < xmit->train.packets) {
+		roce_cursor_return_to(requester, place, done);
 	} else {
 		requester->company_awaited = false;
 		begin_round_trip(requester, xmit, place);
@@ -183,7 +183,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	if (stalled && xmit.train.sent)
 		roce_retransmit_expect_progress(qp);
 	if (xmit.train.packets)
-		settle_messages(qp, &xmit, &place);
+		settle_messages(qp, &xmit, &place, err);
 	/* After -EACCES the request has the status of its failure. */
 	return err != -EBUSY;
 }

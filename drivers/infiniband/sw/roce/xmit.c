@@ -48,21 +48,33 @@ static bool may_send_train(struct roce_qp *qp, const struct roce_xmit *xmit)
 	return false;
 }
 
-static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
+/*
+ * The peer asks for lost answers again. So answers do not wait for long, neither for the
+ * netdev nor for memory, and do not hold back the end of a QP that has failed. Nobody asks
+ * for a request: reliable ones wait for the netdev until their acknowledgment is late, and
+ * all of them wait for memory.
+ */
+static bool gives_up(const struct roce_qp *qp, struct roce_sender *sender, int err)
 {
-	roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
-	roce_sender_wait(sender, ROCE_STALL_NANOSECONDS);
-	return -EBUSY;
+	bool answer = sender->half == ROCE_RESPONDER;
+
+	if (err == -ENOMEM && !answer)
+		return false;
+	return sender->stalls++ >= ROCE_MAX_STALLS &&
+	       (answer || !roce_qp_is_reliable(qp));
 }
 
-/*
- * Reliable requests wait for the netdev until their acknowledgment is late. Lost answers
- * are asked for again.
- */
-static bool gives_up(const struct roce_qp *qp, struct roce_sender *sender)
+static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
 {
-	return sender->stalls++ >= ROCE_MAX_STALLS &&
-	       !(sender->half == ROCE_REQUESTER && roce_qp_is_reliable(qp));
+	if (!gives_up(qp, sender, err)) {
+		roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
+		roce_sender_wait(sender, ROCE_STALL_NANOSECONDS);
+		return -EBUSY;
+	}
+	if (err == -EAGAIN)
+		roce_count(qp, tx_dropped_queue_full);
+	sender->stalls = 0;
+	return -ENOBUFS;
 }
 
 /**
@@ -81,19 +93,18 @@ int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err)
 	struct roce_train *train = &xmit->train;
 
 	/* All other errors are those of the consumer's memory: waiting does not help. */
-	if (err)
-		return err == -ENOMEM ? stall(qp, sender, err) : -EACCES;
-	err = roce_flow_send(qp, sender->half, xmit->av, train);
+	if (err && err != -ENOMEM)
+		return -EACCES;
+	if (!err)
+		err = roce_flow_send(qp, sender->half, xmit->av, train);
+	if (!err)
+		train->sent = train->packets;
 	if (train->sent)
 		sender->stalls = 0;
-	if (err == -EAGAIN) {
-		if (!gives_up(qp, sender))
-			return stall(qp, sender, err);
-		roce_count(qp, tx_dropped_queue_full);
-	}
-	train->sent = train->packets;
+	if (err == -EAGAIN || err == -ENOMEM)
+		return stall(qp, sender, err);
 	sender->stalls = 0;
-	return 0;
+	return err;
 }
 
 static int build(struct roce_qp *qp, struct roce_xmit *xmit)
@@ -119,12 +130,13 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
  * @qp: the caller owns the half in @xmit
  * @xmit: the train to send
  *
- * BH disabled, RCU read side. Sets @xmit->train.sent to the number of packets that were
- * sent, or dropped.
+ * BH disabled, RCU read side. Sets @xmit->train.sent to the number of packets that have
+ * left.
  *
  * Return: 0 if these are all packets of the train. -EBUSY if the sender waits before it
  * can send the others: for the rate, its turn, the netdev or memory. -EACCES if nothing
- * could be built.
+ * could be built. If no packet has left and the train is dropped: -ENOBUFS after too long
+ * a wait for the netdev, or of an answer for memory; -EHOSTUNREACH without a route.
  */
 int roce_xmit(struct roce_qp *qp, struct roce_xmit *xmit)
 {

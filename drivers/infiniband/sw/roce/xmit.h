@@ -14,7 +14,7 @@ struct roce_qp;
 /* Length of a stall, when the queue of the netdev is full or memory is missing */
 #define ROCE_STALL_NANOSECONDS	(500 * NSEC_PER_USEC)
 
-/* Consecutive stalls after which a train is dropped, unless it has reliable requests */
+/* Consecutive stalls after which a train is dropped: of answers, or unreliable requests */
 #define ROCE_MAX_STALLS		100
 
 /**
@@ -26,7 +26,7 @@ struct roce_qp;
  *	or an RNR NAK's delay; 0 without a wait
  * @pacing: @wait_end is that of a wait for the rate of the flow
  * @rnr_waiting: @wait_end is that of an RNR NAK's delay, and no gap has been found since
- * @stalls: consecutive stalls of the netdev
+ * @stalls: consecutive stalls for the netdev; of answers, also for memory
  */
 struct roce_sender {
 	struct roce_engine *engine;
@@ -46,7 +46,7 @@ struct roce_sender {
  * @data: it carries payload of a connection, and counts against its rate
  * @build: adds packets to the train; fails if it can add none
  * @sent_at: set to the time of sending, if round trips are measured
- * @train: set to the train; its sent packets include those that were dropped
+ * @train: set to the train
  */
 struct roce_xmit {
 	struct roce_sender *sender;
@@ -72,6 +72,18 @@ static inline bool roce_sender_is_waiting(struct roce_sender *sender)
 		return true;
 	WRITE_ONCE(sender->wait_end, 0);
 	return false;
+}
+
+/**
+ * roce_xmit_done() - number of packets of a train that need not be sent any more
+ * @xmit: a train that was built
+ * @err: returned by roce_xmit()
+ *
+ * Return: the packets that have left, or all of them if the train was dropped.
+ */
+static inline u32 roce_xmit_done(const struct roce_xmit *xmit, int err)
+{
+	return err == -EBUSY ? xmit->train.sent : xmit->train.packets;
 }
 
 void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
