@@ -24,6 +24,10 @@ WAYS='1011 queue core   whole
 0000 queue core   core
 0000 none  driver driver'
 
+# With a limit to what the NIC cuts, below two packets
+LIMITED='1011 queue core   core
+1011 none  driver driver'
+
 # With another netdev on top of the NIC, which passes trains on whole
 STACKED='1011 queue core   whole
 1111 queue driver whole'
@@ -67,6 +71,13 @@ set_queue()
 	fi
 }
 
+# set_limits BYTES PACKETS: of what the NIC cuts
+set_limits()
+{
+	LIMITS="gso_max_size $1 gso_max_segs $2"
+	b ip link set "$NIC" gso_max_size "$1" gso_max_segs "$2"
+}
+
 has_carrier() { [[ $(b cat "/sys/class/net/$NIC/carrier") == 1 ]]; }
 
 # is_set SETTINGS QUEUE: the NIC says so, and packets arrive: it may lose its link meanwhile
@@ -81,6 +92,7 @@ is_set()
 	done
 	[[ $2 == none ]] || qdisc=pfifo
 	expect "qdisc" "$qdisc" "$(b tc qdisc show dev "$NIC" root | cut -d' ' -f2)"
+	b ip -d link show dev "$NIC" | grep "$LIMITS "
 	wait_for has_carrier
 	integrity_pair --ops write --sizes 100 --count 1
 }
@@ -303,7 +315,13 @@ echo 0 >"$TRACED/tracing_on"
 echo 0 >"$TRACING/options/record-cmd"
 echo 1 >"$TRACED/events/net/net_dev_start_xmit/enable"
 use_nics roce_test_nic nic0 nic1
+set_limits 65536 65535
 all_ways "a NIC" "$WAYS"
+set_limits 2000 65535
+all_ways "a NIC with a gso_max_size of 2000" "$LIMITED"
+set_limits 65536 1
+all_ways "a NIC with a gso_max_segs of 1" "$LIMITED"
+set_limits 65536 65535
 link_del "$DEV_B"
 ip -n "$NS_B" addr flush dev "$NIC"
 for kind in macvlan bridge bond; do

@@ -188,7 +188,8 @@ static int changes_identification(struct net_device *netdev,
  * on whole.
  *
  * A train that IP or the core would cut here, without a queue before, is cut by the
- * driver: the others report the result of the last packet, and not the number sent.
+ * driver: the others report the result of the last packet, and not the number sent. The
+ * core also cuts what is longer, or has more packets, than the netdev can segment.
  */
 static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 			const struct dst_entry *dst)
@@ -200,7 +201,7 @@ static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 		return false;
 	if (dst_xfrm(dst))
 		return true;
-	if (!skb_gso_ok(skb, netdev->features))
+	if (netif_needs_gso(skb, netif_skb_features(skb)))
 		return !has_queue(netdev);
 	return !av->ipv6 &&
 	       (changes_identification(netdev, &unused) ||
