@@ -236,7 +236,8 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
  * With XPS the CPU that sends determines the queue of a netdev. A QP sends from the CPUs
  * of its program, its acknowledgments and its timers; in several queues its trains would
  * overtake each other. So a QP always names the same CPU. If that CPU has no queue, the
- * flow determines the queue, and packets to one peer stay together.
+ * flow determines the queue, and packets to one peer stay together. architecture.md says
+ * why a QP does not follow its program, as a TCP socket does.
  */
 static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
 {
