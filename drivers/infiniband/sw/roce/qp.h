@@ -20,6 +20,25 @@
  */
 #define roce_peek(field)	data_race(READ_ONCE(field))
 
+/*
+ * Attributes that were modified, named as in &struct ib_qp_attr. Its others are constant,
+ * or lie elsewhere in the QP.
+ */
+struct roce_qp_attr {
+	enum ib_mtu path_mtu;
+	int qp_access_flags;
+	u32 qkey;
+	u32 rq_psn;
+	u32 sq_psn;
+	u32 dest_qp_num;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	u8 min_rnr_timer;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+};
+
 /**
  * struct roce_qp - queue pair
  * @ibqp: the core's part
@@ -28,7 +47,7 @@
  * @modify_lock: serializes modify_qp; query_qp takes it for a consistent view
  * @state_lock: guards changes of @state
  * @state: read without a lock by the engines
- * @attr: as modified, for query_qp and the engines; changed with both claimed
+ * @attr: changed with both engines claimed
  * @cap: capabilities that the QP was created with
  * @signal_all: every request generates a completion
  * @av: path to the peer of a connected QP
@@ -46,7 +65,7 @@ struct roce_qp {
 	struct mutex modify_lock;	/* see @modify_lock above */
 	spinlock_t state_lock;		/* see @state_lock above */
 	enum ib_qp_state state;
-	struct ib_qp_attr attr;
+	struct roce_qp_attr attr;
 	struct ib_qp_cap cap;
 	bool signal_all;
 	struct roce_av av;

@@ -130,10 +130,7 @@ static int build_qp(struct roce_qp *qp, struct ib_udata *udata)
 
 static void set_default_attr(struct roce_qp *qp)
 {
-	qp->attr = (struct ib_qp_attr) {
-		.port_num = 1,
-		.path_mtu = IB_MTU_256,
-	};
+	qp->attr = (struct roce_qp_attr) { .path_mtu = IB_MTU_256 };
 	qp->mtu = ib_mtu_enum_to_int(qp->attr.path_mtu);
 }
 
@@ -299,7 +296,7 @@ static int prepare_parts(const struct ib_qp_attr *attr, int mask,
 
 static void copy_attr(struct roce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	struct ib_qp_attr *to = &qp->attr;
+	struct roce_qp_attr *to = &qp->attr;
 
 	if (mask & IB_QP_ACCESS_FLAGS)
 		to->qp_access_flags = attr->qp_access_flags;
@@ -465,6 +462,31 @@ int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return err;
 }
 
+static void get_attr(const struct roce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct roce_qp_attr *from = &qp->attr;
+
+	*attr = (struct ib_qp_attr) {
+		.qp_state = READ_ONCE(qp->state),
+		.path_mtu = from->path_mtu,
+		.path_mig_state = IB_MIG_MIGRATED,
+		.qkey = from->qkey,
+		.rq_psn = from->rq_psn,
+		.sq_psn = from->sq_psn,
+		.dest_qp_num = from->dest_qp_num,
+		.qp_access_flags = from->qp_access_flags,
+		.cap = qp->cap,
+		.max_rd_atomic = from->max_rd_atomic,
+		.max_dest_rd_atomic = from->max_dest_rd_atomic,
+		.min_rnr_timer = from->min_rnr_timer,
+		.port_num = 1,
+		.timeout = from->timeout,
+		.retry_cnt = from->retry_cnt,
+		.rnr_retry = from->rnr_retry,
+	};
+	attr->cur_qp_state = attr->qp_state;
+}
+
 /**
  * roce_query_qp() - the query_qp verb
  * @ibqp: the QP
@@ -480,11 +502,7 @@ int roce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct roce_qp *qp = to_roce_qp(ibqp);
 
 	mutex_lock(&qp->modify_lock);
-	*attr = qp->attr;
-	attr->qp_state = READ_ONCE(qp->state);
-	attr->cur_qp_state = attr->qp_state;
-	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->cap = qp->cap;
+	get_attr(qp, attr);
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
 			    roce_peek(qp->requester.completed) !=
 			    roce_peek(qp->requester.fetched);
