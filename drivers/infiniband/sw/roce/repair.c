@@ -211,7 +211,7 @@ static void note_sent_again(struct roce_requester *requester, u32 psn, u32 end,
 	u32 n;
 
 	for (n = 0; n < packets; n++)
-		requester->repaired[first + n] = roce_psn_add(psn, n);
+		requester->board->repaired[first + n] = roce_psn_add(psn, n);
 	roce_scoreboard_resent(requester->board, psn, end, requester->limit_psn);
 }
 
@@ -340,7 +340,8 @@ static bool send_lost(struct roce_qp *qp)
 	done = roce_xmit_done(&xmit, err);
 	roce_count_add(qp, selective_repeats, xmit.train.sent);
 	if (done < xmit.train.packets)
-		roce_scoreboard_take_back(requester->board, requester->repaired[done]);
+		roce_scoreboard_take_back(requester->board,
+					  requester->board->repaired[done]);
 	if (done)
 		requester->repeat_probes = false;
 	if (done && retry) {

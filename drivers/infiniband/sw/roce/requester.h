@@ -70,7 +70,6 @@ struct roce_scoreboard;
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
  * @board: their content; NULL before the first one
  * @back_psn: missing packets before this PSN were sent again by going back
- * @repaired: PSNs of the packets in the latest train that was sent again from @board
  * @losing: a loss was reported to congestion control, and @loss_end is not acknowledged
  * @loss_end: one past the last PSN in flight at that time
  * @news: counts packets that were acknowledged or are known to have arrived
@@ -128,7 +127,6 @@ struct roce_requester {
 	bool sack_accepted;
 	struct roce_scoreboard *board;
 	u32 back_psn;
-	u32 repaired[ROCE_TRAIN_MAX_PACKETS];
 	bool losing;
 	u32 loss_end;
 	u32 news;

@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+#include "train.h"
+
 /* Maximum number of gaps of a scoreboard */
 #define ROCE_MAX_GAPS		128
 
@@ -28,6 +30,7 @@ struct roce_gap {
  * @high: one past the last PSN that is known to have arrived
  * @lost_end: missing packets before this PSN are lost, and not late
  * @gap: not empty, separate, in the order of their PSNs
+ * @repaired: PSNs of the packets in the latest train that was sent again from it
  *
  * Packets between the gaps, up to @high, have arrived. While @gaps is 0, the other
  * fields have no meaning.
@@ -38,6 +41,7 @@ struct roce_scoreboard {
 	u32 high;
 	u32 lost_end;
 	struct roce_gap gap[ROCE_MAX_GAPS];
+	u32 repaired[ROCE_TRAIN_MAX_PACKETS];
 };
 
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn);
