@@ -53,6 +53,31 @@ int __wrap_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *
 	return (send ?: __real_roce_send)(qp, av, train);
 }
 
+static bool memory_is_withheld;
+
+void *__wrap_roce_engine_alloc(size_t size)
+{
+	return READ_ONCE(memory_is_withheld) ? NULL : __real_roce_engine_alloc(size);
+}
+
+static void grant_memory(void *context)
+{
+	WRITE_ONCE(memory_is_withheld, false);
+}
+
+/** fixture_withhold_memory() - engines find no memory, until the end of the test at most */
+void fixture_withhold_memory(struct kunit *test)
+{
+	WRITE_ONCE(memory_is_withheld, true);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grant_memory, NULL));
+}
+
+/** fixture_grant_memory() - end fixture_withhold_memory() */
+void fixture_grant_memory(struct kunit *test)
+{
+	kunit_release_action(test, grant_memory, NULL);
+}
+
 static void free_device(void *context)
 {
 	struct roce_device *dev = context;

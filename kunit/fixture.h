@@ -35,6 +35,12 @@ int __wrap_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *
 int __real_roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train);
 void fixture_set_send(struct roce_device *dev, fixture_send_fn send);
 
+/* The same, for roce_engine_alloc() */
+void *__wrap_roce_engine_alloc(size_t size);
+void *__real_roce_engine_alloc(size_t size);
+void fixture_withhold_memory(struct kunit *test);
+void fixture_grant_memory(struct kunit *test);
+
 /*
  * Verbs objects without a network, made by the driver's own verbs for a device that is
  * never registered. They are freed at the end of the test.

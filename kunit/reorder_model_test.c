@@ -90,9 +90,12 @@ static struct model *new_model(struct kunit *test, u32 seed)
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	model->test = test;
 	model->qp = wire_new(test, &setup)->ends[1].qp;
-	model->reorder = &model->qp->responder.reorder;
 	prandom_seed_state(&model->random, seed);
 	roce_engine_claim(&model->qp->responder.engine);
+	KUNIT_ASSERT_TRUE(test, roce_reorder_prepare(&model->qp->responder.reorder,
+						     &model->qp->responder.engine,
+						     model->qp));
+	model->reorder = model->qp->responder.reorder;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, end_model, model));
 	return model;
 }

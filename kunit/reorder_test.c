@@ -13,7 +13,7 @@
 
 static struct roce_reorder *of_responder(struct wire *wire)
 {
-	return &wire->ends[1].qp->responder.reorder;
+	return wire->ends[1].qp->responder.reorder;
 }
 
 /* A long wait, so that a slow machine does not make packets late. */
@@ -130,6 +130,71 @@ static void a_kept_packet_is_counted_once(struct kunit *test)
 	finish(wire, IB_WR_RDMA_WRITE);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rx_packets), PACKETS);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), 1);
+}
+
+/* --- Early packets without memory --- */
+
+static void without_memory_early_packets_are_dropped(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire_setup setup = wire_defaults();
+	struct wire_end *from, *to;
+	struct wire *wire;
+
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	wire = wire_new(test, &setup);
+	from = wire_source(wire, way->opcode);
+	to = from->peer;
+	fixture_withhold_memory(test);
+	wire_fault(from, 1, WIRE_DELAY);
+	post(wire, way->opcode);
+	finish(wire, way->opcode);
+	KUNIT_EXPECT_GE(test, SEEN(to, reorder_no_room), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(to, reorder_kept), 0);
+
+	fixture_grant_memory(test);
+	wire_forget(wire);
+	wire_fault(from, 1, WIRE_DELAY);
+	post(wire, way->opcode);
+	finish(wire, way->opcode);
+	KUNIT_EXPECT_GE(test, SEEN(to, reorder_kept), 1);
+}
+
+static void lose_a_response(struct wire *wire)
+{
+	struct wire_end *a = &wire->ends[0];
+	u64 asked = SEEN(a, responses_asked_again);
+	unsigned long end = jiffies + PATIENCE;
+
+	wire_forget(wire);
+	wire_fault(&wire->ends[1], 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	while (SEEN(a, responses_asked_again) == asked && time_before(jiffies, end))
+		wire_run(wire);
+	wire_run(wire);
+}
+
+/* The requester asks for it alone, and gets no answer. */
+static void without_memory_a_timeout_repeats_the_lost_response(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	fixture_withhold_memory(test);
+	lose_a_response(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 1);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS);
+	a->qp->attr.timeout = WIRE_TIMEOUT;
+	wire_end_timeouts(wire);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_GE(test, SEEN(a, local_ack_timeout_err), 1);
+	KUNIT_EXPECT_NULL(test, b->qp->responder.parts);
+
+	fixture_grant_memory(test);
+	a->qp->attr.timeout = 0;
+	lose_a_response(wire);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
 }
 
 /* --- Lost packets --- */
@@ -477,6 +542,26 @@ static void kept_packets_are_freed_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, roce_reorder_is_idle(of_responder(wire)));
 }
 
+/* The request to send them again waits when the connection ends. */
+static void a_reset_forgets_lost_responses(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	struct wire_end *a = &wire->ends[0];
+	unsigned long end = jiffies + PATIENCE;
+
+	wire_fault(&wire->ends[1], 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	wire_start(wire);
+	a->refuse = U32_MAX;
+	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end))
+		wire_run(wire);
+	KUNIT_EXPECT_TRUE(test, a->qp->requester.repairing);
+	wire_modify(a, &attr, IB_QP_STATE);
+	KUNIT_EXPECT_FALSE(test, a->qp->requester.repairing);
+	KUNIT_EXPECT_NULL(test, a->qp->requester.reorder);
+}
+
 /* All packets are sent again. */
 static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 {
@@ -539,6 +624,8 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(an_acknowledgment_that_overtakes_a_response_is_kept),
 	KUNIT_CASE(with_reordering_us_0_early_packets_are_dropped),
 	KUNIT_CASE(a_kept_packet_is_counted_once),
+	KUNIT_CASE_PARAM(without_memory_early_packets_are_dropped, way_gen_params),
+	KUNIT_CASE(without_memory_a_timeout_repeats_the_lost_response),
 	KUNIT_CASE(three_overtakers_reveal_a_loss),
 	KUNIT_CASE(fewer_overtakers_reveal_a_loss_after_a_time),
 	KUNIT_CASE(a_lost_response_is_noticed_after_a_time),
@@ -557,6 +644,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(early_packets_are_not_kept_forever),
 	KUNIT_CASE(dropped_packets_are_freed_in_parts),
 	KUNIT_CASE_PARAM(kept_packets_are_freed_with_the_connection, ending_gen_params),
+	KUNIT_CASE(a_reset_forgets_lost_responses),
 	KUNIT_CASE(nothing_is_kept_behind_an_rnr_nak),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	{}

@@ -346,6 +346,28 @@ static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* The SACK has come, and is of no use. */
+static void without_memory_a_timeout_finds_the_loss(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	unsigned long end = jiffies + PATIENCE;
+
+	get_acquainted(wire);
+	fixture_withhold_memory(test);
+	wire_fault(a, 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	while (!SEEN(a, selective_acks_received) && time_before(jiffies, end))
+		wire_run(wire);
+	a->qp->attr.timeout = WIRE_TIMEOUT;
+	wire_end_timeouts(wire);
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, selective_acks_received), 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, local_ack_timeout_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 0);
+	KUNIT_EXPECT_NULL(test, a->qp->requester.board);
+}
+
 static void retries_run_out_if_nothing_else_is_lost(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -434,7 +456,7 @@ static void a_probe_finds_that_all_packets_are_lost(struct kunit *test)
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
-	wire->ends[1].qp->responder.reorder.wait = NSEC_PER_MSEC;
+	wire->ends[1].qp->responder.reorder->wait = NSEC_PER_MSEC;
 	a->cut = true;
 	post(wire, IB_WR_SEND, 1);
 	wire_start(wire);
@@ -455,7 +477,7 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	};
 
 	get_acquainted(wire);
-	b->qp->responder.reorder.wait = NSEC_PER_MSEC;
+	b->qp->responder.reorder->wait = NSEC_PER_MSEC;
 	wire_fault(a, 0, WIRE_DROP);
 	KUNIT_ASSERT_EQ(test, wire_post(a, &read), 0);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
@@ -624,6 +646,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
+	KUNIT_CASE(without_memory_a_timeout_finds_the_loss),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
 	KUNIT_CASE(a_sack_that_does_not_leave_is_not_counted),

@@ -344,6 +344,11 @@ static bool is_busy(const struct roce_engine *engine)
 	       atomic_read(&engine->runs) || READ_ONCE(engine->owned);
 }
 
+static bool waits_for_late_packets(const struct roce_reorder *reorder)
+{
+	return reorder && hrtimer_active(&reorder->timer);
+}
+
 /* Whether both QPs wait for nothing but acknowledgments or responses */
 static bool waits_for_answers_only(struct wire *wire)
 {
@@ -358,9 +363,9 @@ static bool waits_for_answers_only(struct wire *wire)
 		    is_busy(&qp->responder.engine) ||
 		    hrtimer_active(&qp->requester.sender.timer) ||
 		    hrtimer_active(&qp->requester.probe_timer) ||
-		    hrtimer_active(&qp->requester.reorder.timer) ||
+		    waits_for_late_packets(qp->requester.reorder) ||
 		    hrtimer_active(&qp->responder.sender.timer) ||
-		    hrtimer_active(&qp->responder.reorder.timer))
+		    waits_for_late_packets(qp->responder.reorder))
 			return false;
 	}
 	return true;
@@ -633,11 +638,22 @@ void wire_finish(struct wire *wire, enum ib_wr_opcode opcode, u64 wr_id, u32 len
 	KUNIT_EXPECT_EQ(test, roce_poll_cq(&recv_cq->ibcq, 1, &wc), 0);
 }
 
+static void set_wait(struct kunit *test, struct roce_reorder **reorder,
+		     struct roce_engine *engine, struct roce_qp *qp, u64 nanoseconds)
+{
+	KUNIT_ASSERT_TRUE(test, roce_reorder_prepare(reorder, engine, qp));
+	(*reorder)->wait = nanoseconds;
+}
+
 /** wire_set_wait() - set the wait for late packets, for both halves that end 0 sends to */
 void wire_set_wait(struct wire *wire, u64 nanoseconds)
 {
-	wire->ends[0].qp->requester.reorder.wait = nanoseconds;
-	wire->ends[1].qp->responder.reorder.wait = nanoseconds;
+	struct roce_qp *a = wire->ends[0].qp, *b = wire->ends[1].qp;
+
+	set_wait(wire->test, &a->requester.reorder, &a->requester.engine, a,
+		 nanoseconds);
+	set_wait(wire->test, &b->responder.reorder, &b->responder.engine, b,
+		 nanoseconds);
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "answer.h"
 #include "cc.h"
 #include "counters.h"
+#include "engine.h"
 #include "flow.h"
 #include "packet.h"
 #include "qp.h"
@@ -304,9 +305,19 @@ static bool is_part_owed(struct roce_responder *responder, u32 psn)
 	return false;
 }
 
+/* Most QPs never need it. */
+static bool has_room_for_parts(struct roce_responder *responder)
+{
+	if (!responder->parts)
+		responder->parts = roce_engine_alloc(ROCE_MAX_PARTS *
+						     sizeof(*responder->parts));
+	return responder->parts &&
+	       responder->part_taken - responder->part_answered < ROCE_MAX_PARTS;
+}
+
 /*
  * The requester has the other responses, or will get them. Unsent responses are not sent
- * earlier.
+ * earlier. Without room, the requester goes back when its timeout ends.
  */
 static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 			const struct roce_resource *whole)
@@ -316,8 +327,7 @@ static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 
 	if (whole->left && roce_psn_diff(packet->psn, whole->next_psn) >= 0)
 		return;
-	if (is_part_owed(responder, packet->psn) ||
-	    responder->part_taken - responder->part_answered == ROCE_MAX_PARTS)
+	if (is_part_owed(responder, packet->psn) || !has_room_for_parts(responder))
 		return;
 	if (responder->part_taken == responder->part_answered &&
 	    roce_is_congestion(roce_answer_packets(qp, packet), whole->packets))

@@ -199,7 +199,7 @@ static bool can_be_selective(const struct roce_qp *qp)
 		return false;
 	}
 	return psn == responder->psn && roce_sack_is_confirmed(qp) &&
-	       roce_reorder_has_gap(&responder->reorder, psn);
+	       roce_reorder_has_gap(responder->reorder, psn);
 }
 
 static void describe_acknowledge(const struct roce_qp *qp, struct roce_packet *packet)

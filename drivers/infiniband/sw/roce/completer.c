@@ -165,7 +165,8 @@ static bool receive_response_ahead(struct roce_qp *qp, struct sk_buff *skb,
 	struct roce_requester *requester = &qp->requester;
 
 	if (find_awaited_response(requester, packet->psn) != packet->psn &&
-	    roce_reorder_keep(&requester->reorder, qp, skb, packet,
+	    roce_reorder_prepare(&requester->reorder, &requester->engine, qp) &&
+	    roce_reorder_keep(requester->reorder, qp, skb, packet,
 			      requester->unacked_psn))
 		return true;
 	implied_nak(qp);
@@ -371,7 +372,7 @@ static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
 		return false;
 	}
 	if (!is_expected(&qp->requester, packet->psn)) {
-		roce_reorder_came_twice(&qp->requester.reorder, qp, packet->psn);
+		roce_reorder_came_twice(qp->requester.reorder, qp, packet->psn);
 		roce_drop(qp, rx_dropped_unexpected_ack, packet);
 		return false;
 	}
@@ -429,14 +430,14 @@ bool roce_completer_receive_early(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	u32 psn = find_awaited_response(requester, requester->limit_psn);
-	struct sk_buff *skb = roce_reorder_take(&requester->reorder, qp, psn);
+	struct sk_buff *skb = roce_reorder_take(requester->reorder, qp, psn);
 
 	if (skb) {
 		roce_engine_charge(skb->len);
 		receive_responses(qp, skb);
 		return true;
 	}
-	if (roce_reorder_is_lost(&requester->reorder, qp, psn))
+	if (roce_reorder_is_lost(requester->reorder, qp, psn))
 		roce_retransmit_ask_again(qp, psn);
-	return roce_reorder_free_some(&requester->reorder, qp);
+	return roce_reorder_free_some(requester->reorder, qp);
 }

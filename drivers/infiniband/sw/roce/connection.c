@@ -91,7 +91,7 @@ static void not_ready(struct roce_qp *qp)
 	roce_answer_nak(qp, ROCE_AETH_RNR_NAK | qp->attr.min_rnr_timer);
 	responder->ahead_psn = responder->psn;
 	responder->rnr_at = ktime_get_ns();
-	roce_reorder_drop(&responder->reorder, qp);
+	roce_reorder_drop(responder->reorder, qp);
 }
 
 static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
@@ -139,7 +139,7 @@ static void nak_gap(struct roce_qp *qp)
 /* An early packet has asked for an acknowledgment. */
 static void acknowledge_early(struct roce_qp *qp)
 {
-	struct roce_reorder *reorder = &qp->responder.reorder;
+	struct roce_reorder *reorder = qp->responder.reorder;
 
 	if (reorder->ack_requested && roce_sack_is_confirmed(qp))
 		roce_answer_gap(qp);
@@ -162,7 +162,8 @@ static bool receive_request_ahead(struct roce_qp *qp, struct sk_buff *skb,
 	if (!packet->again)
 		roce_count(qp, out_of_sequence);
 	if (is_to_be_kept(responder) &&
-	    roce_reorder_keep(&responder->reorder, qp, skb, packet, responder->psn)) {
+	    roce_reorder_prepare(&responder->reorder, &responder->engine, qp) &&
+	    roce_reorder_keep(responder->reorder, qp, skb, packet, responder->psn)) {
 		acknowledge_early(qp);
 		return true;
 	}
@@ -178,7 +179,7 @@ static void receive_duplicate(struct roce_qp *qp,
 			      const struct roce_packet *packet)
 {
 	roce_count(qp, duplicate_request);
-	roce_reorder_came_twice(&qp->responder.reorder, qp, packet->psn);
+	roce_reorder_came_twice(qp->responder.reorder, qp, packet->psn);
 	if (packet->info->flags & ROCE_IS_READ &&
 	    roce_execute_check_read(qp, packet) != ROCE_DONE)
 		return;
@@ -309,7 +310,7 @@ void roce_connection_refuse(struct roce_qp *qp, const struct roce_packet *packet
 void roce_connection_tell_of_gap(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
-	struct roce_reorder *reorder = &responder->reorder;
+	struct roce_reorder *reorder = responder->reorder;
 	bool lost = roce_reorder_is_lost(reorder, qp, responder->psn);
 
 	if (responder->failed)

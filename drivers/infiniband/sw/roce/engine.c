@@ -53,6 +53,20 @@ void roce_engine_charge(u32 bytes)
 }
 
 /**
+ * roce_engine_alloc() - allocate what a half of a QP needs only after a fault of the network
+ * @size: bytes
+ *
+ * Any context. Without memory the packet that needs it counts as lost: its sender sends
+ * it again.
+ *
+ * Return: zeroed memory for kfree(), or NULL.
+ */
+void *roce_engine_alloc(size_t size)
+{
+	return kzalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/**
  * roce_engine_budget_is_used_up() - whether the softirq must yield
  *
  * BH disabled.

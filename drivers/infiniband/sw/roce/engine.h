@@ -77,6 +77,7 @@ struct roce_engine {
 void roce_engines_init(void);
 void roce_engines_exit(void);
 void roce_engine_charge(u32 bytes);
+void *roce_engine_alloc(size_t size);
 bool roce_engine_budget_is_used_up(void);
 void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops);

@@ -24,8 +24,8 @@
  * - by islands, which are sequences of runs without a gap between them. The first run
  *   of an island is marked, and knows where the island ends.
  *
- * Both halves of a QP have one of these: the responder for requests, and the
- * requester for the responses of READs and atomics.
+ * Both halves of a QP have one of these as soon as a packet comes early: the responder
+ * for requests, and the requester for the responses of READs and atomics.
  */
 #include <linux/rbtree_augmented.h>
 
@@ -289,9 +289,56 @@ static void take_out(struct rb_root *root, struct sk_buff *skb)
 	roce_run(skb)->prefix.size = 0;
 }
 
+static void forget(struct roce_reorder *reorder)
+{
+	reorder->wait = FIRST_WAIT;
+	reorder->reorders = false;
+}
+
+static enum hrtimer_restart look_again(struct hrtimer *timer)
+{
+	struct roce_reorder *reorder =
+		container_of(timer, struct roce_reorder, timer);
+
+	roce_engine_run(reorder->engine);
+	return HRTIMER_NORESTART;
+}
+
+static struct roce_reorder *new_reorder(struct roce_engine *engine)
+{
+	struct roce_reorder *reorder = roce_engine_alloc(sizeof(*reorder));
+
+	if (!reorder)
+		return NULL;
+	reorder->engine = engine;
+	hrtimer_setup(&reorder->timer, look_again, CLOCK_MONOTONIC, WAIT_MODE);
+	forget(reorder);
+	return reorder;
+}
+
+/**
+ * roce_reorder_prepare() - prepare to keep packets
+ * @reorder: of a half of @qp; allocated if it is NULL, until roce_reorder_end()
+ * @engine: of the half, owned by the caller
+ * @qp: the QP
+ *
+ * Return: false if early packets should not be kept, or if there is no memory.
+ */
+bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *engine,
+			  struct roce_qp *qp)
+{
+	if (!longest_wait(qp))
+		return false;
+	if (!*reorder)
+		*reorder = new_reorder(engine);
+	if (!*reorder)
+		roce_count(qp, reorder_no_room);
+	return *reorder;
+}
+
 /**
  * roce_reorder_keep() - keep the rest of a run that came early
- * @reorder: of a half of @qp that is owned by the caller
+ * @reorder: of a half of @qp that is owned by the caller; roce_reorder_prepare()
  * @qp: the QP
  * @skb: with the run; consumed if it is kept
  * @packet: the latest packet that was taken from the run, which came early
@@ -299,15 +346,13 @@ static void take_out(struct rb_root *root, struct sk_buff *skb)
  *
  * The packet is returned to the run, and taken from it again later.
  *
- * Return: false if the run should not be kept, or if there is no room.
+ * Return: false if there is no room.
  */
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn)
 {
 	struct sk_buff *island;
 
-	if (!longest_wait(qp))
-		return false;
 	if (!has_room_to_keep(reorder, qp, skb, roce_psn_add(packet->psn, -psn))) {
 		roce_count(qp, reorder_no_room);
 		return false;
@@ -355,12 +400,6 @@ static void allow(struct roce_reorder *reorder, const struct roce_qp *qp, u64 la
 	reorder->wait = min(max(reorder->wait, late + late / 4), longest_wait(qp));
 	reorder->reorders = true;
 	reorder->losses_left = FORGET_LOSSES;
-}
-
-static void forget(struct roce_reorder *reorder)
-{
-	reorder->wait = FIRST_WAIT;
-	reorder->reorders = false;
 }
 
 /*
@@ -518,12 +557,12 @@ bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin, u32 *
 
 /**
  * roce_reorder_has_gap() - whether the first kept run is still early
- * @reorder: of a half of a QP that is owned by the caller
+ * @reorder: of a half of a QP that is owned by the caller, or NULL
  * @psn: the expected PSN
  */
 bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
 {
-	struct sk_buff *skb = first_kept(reorder);
+	struct sk_buff *skb = reorder ? first_kept(reorder) : NULL;
 
 	return skb && roce_psn_diff(first_psn(skb), psn) > 0;
 }
@@ -625,7 +664,7 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 
 /**
  * roce_reorder_came_twice() - a duplicate was received
- * @reorder: of a half of @qp that is owned by the caller
+ * @reorder: of a half of @qp that is owned by the caller, or NULL
  * @qp: the QP
  * @psn: PSN of the duplicate
  */
@@ -634,7 +673,7 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
 {
 	u64 late;
 
-	if (!reorder->lost_psn_valid || reorder->lost_psn != psn)
+	if (!reorder || !reorder->lost_psn_valid || reorder->lost_psn != psn)
 		return;
 	reorder->lost_psn_valid = false;
 	late = ktime_get_ns() - reorder->lost_since;
@@ -647,7 +686,7 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
 
 /**
  * roce_reorder_drop() - drop all kept packets
- * @reorder: of a half of @qp that is owned by the caller
+ * @reorder: of a half of @qp that is owned by the caller, or NULL
  * @qp: the QP
  *
  * BH disabled. No packet is kept before all of these are freed.
@@ -656,6 +695,8 @@ void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,
  */
 bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
 {
+	if (!reorder)
+		return false;
 	if (reorder->runs) {
 		reorder->dropped = reorder->kept;
 		reorder->kept = RB_ROOT;
@@ -691,48 +732,26 @@ bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp)
 	return !RB_EMPTY_ROOT(&reorder->dropped);
 }
 
-static enum hrtimer_restart look_again(struct hrtimer *timer)
-{
-	struct roce_reorder *reorder =
-		container_of(timer, struct roce_reorder, timer);
-
-	roce_engine_run(reorder->engine);
-	return HRTIMER_NORESTART;
-}
-
 /**
- * roce_reorder_init() - initialize the state of a new QP
- * @reorder: to be filled in
- * @engine: of its half
- */
-void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine)
-{
-	reorder->engine = engine;
-	reorder->kept = RB_ROOT;
-	reorder->dropped = RB_ROOT;
-	hrtimer_setup(&reorder->timer, look_again, CLOCK_MONOTONIC, WAIT_MODE);
-	forget(reorder);
-}
-
-/**
- * roce_reorder_stop() - stop the timer, and free all kept packets
- * @reorder: of a half of @qp
+ * roce_reorder_end() - stop the timer, and free all kept packets
+ * @reorder: of a half of @qp; freed, and NULL afterwards
  * @qp: in a state in which nothing is received
  *
  * Process context.
  */
-void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp)
+void roce_reorder_end(struct roce_reorder **reorder, struct roce_qp *qp)
 {
 	bool more;
 
-	hrtimer_cancel(&reorder->timer);
+	if (!*reorder)
+		return;
+	hrtimer_cancel(&(*reorder)->timer);
 	do {
 		local_bh_disable();
-		more = roce_reorder_drop(reorder, qp);
+		more = roce_reorder_drop(*reorder, qp);
 		local_bh_enable();
 		cond_resched();
 	} while (more);
-	reorder->lost_psn_valid = false;
-	reorder->round_trip = 0;
-	forget(reorder);
+	kfree(*reorder);
+	*reorder = NULL;
 }

@@ -52,6 +52,8 @@ enum roce_loss_recovery {
  * @ack_requested: an early packet asks for an acknowledgment
  * @look_at: time when later gaps may be lost, too, nanoseconds; or 0
  * @timer: ends the wait
+ *
+ * Most QPs never need one. Functions that may find none take NULL as one that is idle.
  */
 struct roce_reorder {
 	struct roce_engine *engine;
@@ -80,8 +82,8 @@ struct roce_reorder {
 /** roce_reorder_is_idle() - whether nothing is kept, dropped or missing */
 static inline bool roce_reorder_is_idle(const struct roce_reorder *reorder)
 {
-	return !reorder->gap_since && !reorder->runs &&
-	       RB_EMPTY_ROOT(&reorder->dropped);
+	return !reorder || (!reorder->gap_since && !reorder->runs &&
+			    RB_EMPTY_ROOT(&reorder->dropped));
 }
 
 /** roce_reorder_look_is_due() - whether roce_reorder_lost_end() may find more losses */
@@ -90,10 +92,11 @@ static inline bool roce_reorder_look_is_due(const struct roce_reorder *reorder)
 	return reorder->look_at && ktime_get_ns() >= reorder->look_at;
 }
 
-void roce_reorder_init(struct roce_reorder *reorder, struct roce_engine *engine);
-void roce_reorder_stop(struct roce_reorder *reorder, struct roce_qp *qp);
+void roce_reorder_end(struct roce_reorder **reorder, struct roce_qp *qp);
 bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp);
+bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *engine,
+			  struct roce_qp *qp);
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn);
 struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,

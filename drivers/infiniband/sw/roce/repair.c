@@ -9,10 +9,9 @@
  *
  * It is part of the requester's engine and works on its state.
  */
-#include <linux/slab.h>
-
 #include "answer.h"
 #include "counters.h"
+#include "engine.h"
 #include "flow.h"
 #include "packet.h"
 #include "qp.h"
@@ -79,7 +78,7 @@ static bool find_missing(struct roce_requester *requester, struct missing *missi
 
 	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
 		begin = requester->unacked_psn;
-	while (roce_reorder_find_gap(&requester->reorder, &begin, &end)) {
+	while (roce_reorder_find_gap(requester->reorder, &begin, &end)) {
 		if (find_missing_between(requester, begin, end, missing))
 			return true;
 		begin = end;
@@ -387,7 +386,7 @@ bool roce_repair_send(struct roce_qp *qp)
 static struct roce_scoreboard *get_board(struct roce_requester *requester)
 {
 	if (!requester->board)
-		requester->board = kzalloc(sizeof(*requester->board), GFP_ATOMIC);
+		requester->board = roce_engine_alloc(sizeof(*requester->board));
 	return requester->board;
 }
 

@@ -72,7 +72,7 @@ void roce_requester_complete_local(struct roce_qp *qp)
 static bool flush_some(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
-	bool more = roce_reorder_drop(&requester->reorder, qp);
+	bool more = roce_reorder_drop(requester->reorder, qp);
 	u32 budget = FLUSH_BUDGET;
 
 	while (budget && (requester->completed != requester->fetched ||
@@ -271,7 +271,7 @@ static bool advance_requester(struct roce_engine *engine)
 			return false;
 	}
 
-	if (!roce_reorder_is_idle(&qp->requester.reorder))
+	if (!roce_reorder_is_idle(qp->requester.reorder))
 		more = roce_completer_receive_early(qp);
 	if (!roce_qp_is_sending(qp))
 		return true;
@@ -301,7 +301,6 @@ void roce_requester_init(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	roce_engine_init(&requester->engine, &requester_ops);
-	roce_reorder_init(&requester->reorder, &requester->engine);
 	spin_lock_init(&requester->post_lock);
 	roce_sender_init(&requester->sender, &requester->engine, ROCE_REQUESTER);
 	roce_retransmit_init(qp);
@@ -396,5 +395,5 @@ void roce_requester_stop(struct roce_qp *qp)
 	roce_retransmit_stop(qp);
 	roce_probe_stop(qp);
 	roce_sender_stop(&requester->sender);
-	roce_reorder_stop(&requester->reorder, qp);
+	roce_reorder_end(&requester->reorder, qp);
 }

@@ -58,7 +58,7 @@ struct roce_scoreboard;
  * @ack_deadline: jiffies at which the response is overdue
  * @draining: the event of a drained send queue was not reported yet
  * @latest_key: cache for the key of READ responses, within this section
- * @reorder: responses that came early
+ * @reorder: responses that came early; NULL before the first one
  * @repairing: missing responses are asked for again, without going back
  * @repair_psn: first PSN of these
  * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
@@ -115,7 +115,7 @@ struct roce_requester {
 	unsigned long ack_deadline;
 	bool draining;
 	struct roce_key *latest_key;
-	struct roce_reorder reorder;
+	struct roce_reorder *reorder;
 	bool repairing;
 	u32 repair_psn;
 	u32 timed_psn;

@@ -56,7 +56,7 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 static bool receive_early(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
-	struct roce_reorder *reorder = &responder->reorder;
+	struct roce_reorder *reorder = responder->reorder;
 	struct sk_buff *skb = roce_reorder_take(reorder, qp, responder->psn);
 
 	if (skb) {
@@ -74,11 +74,11 @@ static bool advance_responder(struct roce_engine *engine)
 	bool more;
 
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		return roce_reorder_drop(&qp->responder.reorder, qp) ||
+		return roce_reorder_drop(qp->responder.reorder, qp) ||
 		       roce_receive_flush(qp);
 	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp))
 		return false;
-	more = !roce_reorder_is_idle(&qp->responder.reorder) && receive_early(qp);
+	more = !roce_reorder_is_idle(qp->responder.reorder) && receive_early(qp);
 	return roce_answer_send(qp) || more;
 }
 
@@ -101,15 +101,12 @@ int roce_responder_init(struct roce_qp *qp)
 
 	roce_engine_init(&responder->engine, &responder_ops);
 	roce_sender_init(&responder->sender, &responder->engine, ROCE_RESPONDER);
-	roce_reorder_init(&responder->reorder, &responder->engine);
 	spin_lock_init(&responder->post_lock);
 	INIT_LIST_HEAD(&responder->idle);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
 						 max_sges),
 				     GFP_KERNEL_ACCOUNT);
-	responder->parts = kcalloc(ROCE_MAX_PARTS, sizeof(*responder->parts),
-				   GFP_KERNEL_ACCOUNT);
-	return responder->receive && responder->parts ? 0 : -ENOMEM;
+	return responder->receive ? 0 : -ENOMEM;
 }
 
 /**
@@ -159,7 +156,7 @@ void roce_responder_reset(struct roce_qp *qp)
 void roce_responder_stop(struct roce_qp *qp)
 {
 	roce_sender_stop(&qp->responder.sender);
-	roce_reorder_stop(&qp->responder.reorder, qp);
+	roce_reorder_end(&qp->responder.reorder, qp);
 }
 
 /**

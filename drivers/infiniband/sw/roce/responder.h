@@ -33,7 +33,7 @@ struct roce_resource;
  * @ahead_psn: with @nak_sent, PSN of the latest packet that was dropped because it was
  *	ahead of @psn; @psn itself if there was none since an RNR NAK
  * @rnr_at: time of the latest NAK, ns, if it was an RNR NAK, else 0
- * @reorder: requests that came early
+ * @reorder: requests that came early; NULL before the first one
  * @sack_state: of &enum roce_sack_state, see sack.c
  * @ack_due: an acknowledgment must be sent
  * @ack_syndrome: of that acknowledgment
@@ -51,7 +51,8 @@ struct roce_resource;
  * @resource_mask: their number - 1
  * @answered: number of the first resource that may have responses left; free running
  * @taken: number of the next resource; free running
- * @parts: parts of READs to be answered again, ROCE_MAX_PARTS of them
+ * @parts: parts of READs to be answered again, ROCE_MAX_PARTS of them; NULL before the
+ *	first one
  * @part_answered: number of the first part that may have responses left; free running
  * @part_taken: number of the next part; free running
  */
@@ -73,7 +74,7 @@ struct roce_responder {
 	bool nak_sent;
 	u32 ahead_psn;
 	u64 rnr_at;
-	struct roce_reorder reorder;
+	struct roce_reorder *reorder;
 	u8 sack_state;
 	bool ack_due;
 	u8 ack_syndrome;

@@ -328,6 +328,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 	requester->busy_packets = 0;
 	requester->window_psn = qp->attr.sq_psn;
 	requester->recovering = false;
+	requester->repairing = false;
 	requester->srtt = 0;
 	requester->back_psn = qp->attr.sq_psn;
 	requester->losing = false;

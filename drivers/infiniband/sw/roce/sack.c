@@ -102,7 +102,7 @@ bool roce_sack_is_confirmed(const struct roce_qp *qp)
 void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
 			struct roce_sack_range *ranges)
 {
-	struct roce_reorder *reorder = &qp->responder.reorder;
+	struct roce_reorder *reorder = qp->responder.reorder;
 	u32 psn = qp->responder.psn;
 	u32 count = roce_reorder_ranges(reorder, psn, ranges);
 	u32 lost = roce_psn_add(roce_reorder_lost_end(reorder, qp, psn), -psn);
