@@ -2,9 +2,10 @@
 /*
  *	idle_qps DEVICE GID-INDEX PEER-GID COUNT ENTRIES
  *
- * Connects COUNT RC QPs with rings of ENTRIES entries, says how long that took,
- * and what memory of the kernel they take: the rings that programs map, and
- * the rest. Prints "SECONDS RING-BYTES OTHER-BYTES" for one QP each.
+ * Connects COUNT RC QPs with rings of ENTRIES entries, and destroys them. Says how
+ * long it took to connect them, and what memory of the kernel they took: the rings
+ * that programs map, and the rest; and what was not free afterwards. Prints
+ * "SECONDS RING-BYTES OTHER-BYTES LEFT-BYTES" for one QP each.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -108,13 +109,21 @@ static void connect_qp(struct ibv_qp *qp, int gid_index, const union ibv_gid *pe
 		err(1, "RTS");
 }
 
+/* What RCU still has to free is not memory of a QP. */
+static struct memory look_at_memory_later(void)
+{
+	sleep(2);
+	return look_at_memory();
+}
+
 int main(int argc, char **argv)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	double start, seconds, rings, other, left;
+	struct memory before, with, after;
 	struct ibv_context *context;
-	struct memory before, after;
+	struct ibv_qp **qps;
 	union ibv_gid peer;
-	double start, seconds, rings, other;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	int i, count;
@@ -136,25 +145,32 @@ int main(int argc, char **argv)
 		.max_send_sge = 1, .max_recv_sge = 1,
 	};
 
+	qps = calloc(count, sizeof(*qps));
+	if (!qps)
+		err(1, "calloc");
+
 	before = look_at_memory();
 	start = now();
 	for (i = 0; i < count; i++) {
 		struct ibv_qp_init_attr attr = init;
-		struct ibv_qp *qp = ibv_create_qp(pd, &attr);
 
-		if (!qp)
+		qps[i] = ibv_create_qp(pd, &attr);
+		if (!qps[i])
 			err(1, "QP number %d", i);
-		connect_qp(qp, atoi(argv[2]), &peer);
+		connect_qp(qps[i], atoi(argv[2]), &peer);
 	}
 	seconds = now() - start;
-	/* What RCU still has to free is not memory of a QP. */
-	sleep(2);
-	after = look_at_memory();
-	other = after.kernel - before.kernel;
-	rings = before.free - after.free - other -
-		(after.process - before.process);
+	with = look_at_memory_later();
+	for (i = 0; i < count; i++)
+		if (ibv_destroy_qp(qps[i]))
+			err(1, "ibv_destroy_qp");
+	after = look_at_memory_later();
 
-	printf("%.6f %.0f %.0f\n", seconds / count, rings / count,
-	       other / count);
+	other = with.kernel - before.kernel;
+	rings = before.free - with.free - other -
+		(with.process - before.process);
+	left = before.free - after.free - (after.process - before.process);
+	printf("%.6f %.0f %.0f %.0f\n", seconds / count, rings / count,
+	       other / count, left / count);
 	return 0;
 }

@@ -426,7 +426,7 @@ class Bench:
         def measure(stack):
             host, peer = stack.left, stack.right
             device = stack.device(host)
-            seconds, rings, other = map(float, host.run(
+            seconds, rings, other, _left = map(float, host.run(
                 IDLE_QPS, device, host.gid_index(device, host.address),
                 "::ffff:" + peer.address, str(count), "16").split())
             self.record("memory", stack.name, 1 / seconds, "1/s", of="creations", **what)

@@ -135,7 +135,7 @@ run_lab() { "$top/tools/lab/check"; }
 
 # Where the scripts of the folder integration run: with KASAN and lockdep what touches
 # most of the driver or attacks it, and nearly everything on next.
-on_stock=(pyverbs loss counters)
+on_stock=(pyverbs loss counters memory)
 on_debug=(verbs nvmeof hostile teardown faults)
 networks=(base_devices containers exclusive identity ipv4_only link link_local local_users mtu netdevs network router
 	stacks vlan vrf vxlan)
@@ -148,6 +148,7 @@ run_stock() {
 
 	run_scripts stock $(integration pyverbs) || status=1
 	run_scripts stock+ipv6.disable=1 $(integration ipv4_only) || status=1
+	run_scripts stock+possible_cpus=128 integration/memory.sh:128 || status=1
 	return $status
 }
 # shellcheck disable=SC2046
