@@ -48,18 +48,25 @@ static inline void roce_crc32_exit(void)
 	crypto_free_shash(roce_crc32_algorithm);
 }
 
-/* The state of the algorithm is only the running value. */
-static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
+/*
+ * The state of the algorithm is only the running value. Not inlined: many kernels clear
+ * the room for the largest state of any algorithm, which takes longer than a short CRC.
+ */
+static noinline u32 roce_crc32_long(u32 crc, const void *data, size_t length)
 {
 	SHASH_DESC_ON_STACK(state, roce_crc32_algorithm);
 
-	/* Saving the vector registers would take longer. */
-	if (length < 64)
-		return crc32_le(crc, data, length);
 	state->tfm = roce_crc32_algorithm;
 	*(u32 *)shash_desc_ctx(state) = crc;
 	crypto_shash_update(state, data, length);
 	return *(u32 *)shash_desc_ctx(state);
+}
+
+static inline u32 roce_crc32(u32 crc, const void *data, size_t length)
+{
+	/* Saving the vector registers would take longer. */
+	return length < 64 ? crc32_le(crc, data, length) :
+			     roce_crc32_long(crc, data, length);
 }
 #endif
 
