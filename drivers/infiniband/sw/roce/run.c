@@ -201,26 +201,26 @@ static noinline void set_icrc_prefix(struct sk_buff *skb,
 	roce_icrc_set_prefix(&roce_run(skb)->prefix, &headers, bth, size);
 }
 
-/* The running ICRC after the BTH of a packet of @size bytes */
-static u32 begin_icrc(struct sk_buff *skb, const struct roce_packet *packet,
-		      u32 size, const struct roce_bth *bth)
+/*
+ * Check the ICRC of a packet of @size bytes, which is positioned after its BTH. What
+ * follows the prefix is taken in one piece: a CRC of a few bytes costs as much as that of
+ * many.
+ */
+static bool icrc_is_right(struct sk_buff *skb, const struct roce_packet *packet, u32 size,
+			  const struct roce_bth *bth)
 {
+	const u32 back = sizeof(*bth) - ROCE_ICRC_BTH_BYTES;
+	const u32 covered = size - sizeof(*bth) - ROCE_ICRC_SIZE;
 	const struct roce_icrc_prefix *prefix = &roce_run(skb)->prefix;
+	__le32 icrc;
+	u32 crc;
 
 	if (counts_identification(skb) || !roce_icrc_has_prefix(prefix, bth, size))
 		set_icrc_prefix(skb, packet, size, bth);
-	return roce_icrc_begin(prefix, bth, sizeof(*bth));
-}
-
-/* @crc: the running ICRC after the headers; @left: bytes after them */
-static bool icrc_is_right(const struct roce_packet *packet, u32 left, u32 crc)
-{
-	u32 covered = left - ROCE_ICRC_SIZE;
-	__le32 icrc;
-
-	crc = packet->data ? roce_icrc_update(crc, packet->data, covered) :
-			     crc_of_pieces(packet->skb, packet->offset,
-					   packet->offset + covered, crc);
+	crc = packet->data ? roce_icrc_update(prefix->crc, packet->data - back,
+					      back + covered) :
+			     crc_of_pieces(packet->skb, packet->offset - back,
+					   packet->offset + covered, prefix->crc);
 	return !roce_packet_copy(packet, covered, &icrc, sizeof(icrc)) &&
 	       icrc == roce_icrc_finish(crc);
 }
@@ -269,8 +269,8 @@ static bool take_headers(struct roce_packet *packet, void *to, u32 length)
 	return true;
 }
 
-/* Copy the headers after the BTH, and continue the running ICRC *@crc. */
-static noinline bool take_extended_headers(struct roce_packet *packet, u32 *crc)
+/* Copy the headers after the BTH. */
+static noinline bool take_extended_headers(struct roce_packet *packet)
 {
 	u32 length = packet->info->header_length - sizeof(struct roce_bth);
 	u8 buffer[ROCE_MAX_HEADERS] __aligned(8);
@@ -278,7 +278,6 @@ static noinline bool take_extended_headers(struct roce_packet *packet, u32 *crc)
 
 	if (!take_headers(packet, headers, length))
 		return false;
-	*crc = roce_icrc_update(*crc, headers, length);
 	roce_codec_parse_extended(packet, headers);
 	return true;
 }
@@ -289,8 +288,7 @@ static int complain_of_shape(const struct roce_qp *qp, struct sk_buff *skb, u32 
 {
 	packet->malformed =
 		can_be_refused(qp, packet) &&
-		icrc_is_right(packet, size - sizeof(*bth),
-			      begin_icrc(skb, packet, size, bth)) &&
+		icrc_is_right(skb, packet, size, bth) &&
 		is_of_partition(packet);
 	return packet->info->flags & ROCE_IS_VALID ? ROCE_COUNTER_rx_dropped_length :
 						     ROCE_COUNTER_rx_dropped_opcode;
@@ -306,7 +304,6 @@ static int parse_packet(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 	struct roce_run *run = roce_run(skb);
 	struct roce_bth bth;
 	bool length_fits;
-	u32 crc = 0;
 
 	packet->psn = 0;
 	packet->malformed = false;
@@ -322,14 +319,11 @@ static int parse_packet(const struct roce_qp *qp, struct sk_buff *skb, u32 size,
 	if (!(packet->info->flags & ROCE_IS_VALID) || !length_fits)
 		return complain_of_shape(qp, skb, size, &bth, packet);
 
-	if (!run->checked)
-		crc = begin_icrc(skb, packet, size, &bth);
-	if (packet->info->header_length > sizeof(bth) &&
-	    !take_extended_headers(packet, &crc))
-		return ROCE_COUNTER_rx_dropped_length;
-	if (!run->checked &&
-	    !icrc_is_right(packet, size - packet->info->header_length, crc))
+	if (!run->checked && !icrc_is_right(skb, packet, size, &bth))
 		return ROCE_COUNTER_rx_icrc_encapsulated;
+	if (packet->info->header_length > sizeof(bth) &&
+	    !take_extended_headers(packet))
+		return ROCE_COUNTER_rx_dropped_length;
 	if (!is_of_partition(packet))
 		return ROCE_COUNTER_rx_dropped_pkey;
 	return -1;
