@@ -188,6 +188,8 @@ static void flip_bits_of(struct kunit *test, const struct record *record, u8 *co
 		if (field == NOT_LOOKED_AT || !is_tried(record, at))
 			continue;
 		memcpy(copy, record->ip, record->length);
+		/* The driver remembers how it begins. */
+		KUNIT_EXPECT_TRUE(test, is_taken(test, copy, record->length, &packet));
 		copy[at] ^= BIT(at % 8);
 		KUNIT_EXPECT_EQ_MSG(test, field == MASKED,
 				    is_taken(test, copy, record->length, &packet),

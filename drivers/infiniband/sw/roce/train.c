@@ -67,6 +67,7 @@ static void fill_ip_headers(struct roce_ip_headers *headers,
 			     htonl(av->flow_label));
 		return;
 	}
+	/* With DF set, IP ignores the identification (RFC 6864), which is 0 here. */
 	headers->v4 = (struct iphdr) {
 		.version = 4,
 		.ihl = 5,
@@ -112,9 +113,6 @@ static int take_first_packet(struct roce_train *train,
 	train->unclaimed = train->place;
 	train->end = train->place + linear;
 	train->segment = size;
-	/* With DF set, IP ignores the identification (RFC 6864). */
-	if (!train->headers.ipv6)
-		train->headers.v4.id = htons((u16)packet->psn);
 	return 0;
 }
 
