@@ -208,6 +208,52 @@ static void a_scoreboard_agrees_with_a_bitmap(struct kunit *test)
 				    test_bit(n, arrived), "packet %u", n);
 }
 
+/* With many paths, what is missing around it may be only late. */
+static void a_range_is_lost_alone(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	arrive(board, 10, 12);
+	arrive(board, 20, 22);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_missing(board, nth(5), nth(30)), 5 + 8 + 8);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_missing(board, nth(10), nth(12)), 0);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lose_range(board, nth(6), nth(15),
+							 ROCE_GAP_OVERTAKEN), 7);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 7);
+	expect_next(test, board, 6, 10);
+	roce_scoreboard_resent(board, nth(6), nth(10), nth(22));
+	expect_next(test, board, 12, 15);
+	roce_scoreboard_resent(board, nth(12), nth(15), nth(22));
+	expect_nothing(test, board);
+	/* It is lost again, and then a part of it arrives. */
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lose_range(board, nth(6), nth(10),
+							 ROCE_GAP_VANISHED), 4);
+	arrive(board, 7, 8);
+	expect_next(test, board, 6, 7);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(board), 3);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_missing(board, FIRST, nth(22)), 18 - 1);
+	roce_scoreboard_acknowledge(board, nth(14));
+	/* What is left of the other range is on its way. */
+	expect_nothing(test, board);
+}
+
+static void without_room_more_of_a_gap_is_lost(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+	u32 n, from, to, lost = 0;
+
+	for (n = 0; n < ROCE_MAX_GAPS; n++)
+		arrive(board, 8 * n + 4, 8 * n + 8);
+	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS);
+	roce_scoreboard_lose_range(board, nth(9), nth(10), ROCE_GAP_OVERTAKEN);
+	while (roce_scoreboard_next(board, &from, &to)) {
+		lost += roce_psn_add(to, -from);
+		roce_scoreboard_resent(board, from, to, nth(2 * FLIGHT));
+	}
+	KUNIT_EXPECT_EQ(test, board->gaps, ROCE_MAX_GAPS);
+	KUNIT_EXPECT_EQ(test, lost, 4);
+}
+
 static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(only_lost_packets_are_sent_again),
 	KUNIT_CASE(retransmissions_can_be_lost_again),
@@ -216,6 +262,8 @@ static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(a_responder_may_drop_kept_packets),
 	KUNIT_CASE(the_number_of_gaps_is_bounded),
 	KUNIT_CASE(arrived_and_lost_packets_are_counted),
+	KUNIT_CASE(a_range_is_lost_alone),
+	KUNIT_CASE(without_room_more_of_a_gap_is_lost),
 	KUNIT_CASE(a_scoreboard_agrees_with_a_bitmap),
 	{}
 };

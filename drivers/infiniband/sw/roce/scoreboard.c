@@ -11,6 +11,9 @@
  * beginning on. Each gap remembers the first new packet that is sent after that
  * (mark): when this packet lies before lost_end, the retransmission is lost, too.
  *
+ * A requester with many paths knows of single gaps that they are lost: packets of
+ * another path do not tell (path.c).
+ *
  * The scoreboard is a hint. A responder may drop kept packets, and then expects a
  * packet that has arrived already: this clears the scoreboard.
  */
@@ -203,6 +206,54 @@ void roce_scoreboard_lose_again(struct roce_scoreboard *board)
 	board->lost_end = board->high;
 }
 
+/* The part of a gap from @begin to @end becomes a gap of its own, if there is room. */
+static void isolate(struct roce_scoreboard *board, u32 *n, u32 begin, u32 end)
+{
+	if (begin != board->gap[*n].begin && split_gap(board, *n, begin, begin))
+		(*n)++;
+	if (end != board->gap[*n].end)
+		split_gap(board, *n, end, end);
+}
+
+/**
+ * roce_scoreboard_lose_range() - missing packets of a range are lost
+ * @board: owned by the caller
+ * @begin: first PSN of the range
+ * @end: one past the last PSN
+ * @loss: how they were lost
+ *
+ * This includes retransmissions. Without room for more gaps, the rest of a gap is taken
+ * for lost, too.
+ *
+ * Return: number of these packets.
+ */
+u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end,
+			       enum roce_gap_loss loss)
+{
+	u32 n, lost = 0;
+
+	for (n = 0; n < board->gaps; n++) {
+		struct roce_gap *gap = &board->gap[n];
+		u32 from = later(begin, gap->begin), to = earlier(end, gap->end);
+
+		if (!precedes(from, to))
+			continue;
+		isolate(board, &n, from, to);
+		gap = &board->gap[n];
+		gap->resent = gap->begin;
+		gap->loss = loss;
+		lost += roce_psn_add(to, -from);
+	}
+	return lost;
+}
+
+/* One past the last PSN of a gap that is lost; the beginning of the gap if none is */
+static u32 end_of_loss(const struct roce_scoreboard *board, const struct roce_gap *gap)
+{
+	return gap->loss ? gap->end :
+	       later(gap->begin, earlier(gap->end, board->lost_end));
+}
+
 /**
  * roce_scoreboard_next() - find the next packets to send again
  * @board: owned by the caller
@@ -217,7 +268,7 @@ bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *
 
 	for (n = 0; n < board->gaps; n++) {
 		const struct roce_gap *gap = &board->gap[n];
-		u32 lost = earlier(gap->end, board->lost_end);
+		u32 lost = end_of_loss(board, gap);
 
 		if (!precedes(gap->resent, lost))
 			continue;
@@ -277,14 +328,22 @@ u32 roce_scoreboard_under_way(const struct roce_scoreboard *board)
 	return sum;
 }
 
-/** roce_scoreboard_lost() - number of missing packets that are lost */
+/**
+ * roce_scoreboard_lost() - number of missing packets that are lost
+ * @board: owned by the caller
+ *
+ * Without those that vanished on a path that delivers nothing: that is no congestion.
+ */
 u32 roce_scoreboard_lost(const struct roce_scoreboard *board)
 {
 	u32 n, sum = 0;
 
-	for (n = 0; n < board->gaps && precedes(board->gap[n].begin, board->lost_end); n++)
-		sum += roce_psn_add(earlier(board->gap[n].end, board->lost_end),
-				    -board->gap[n].begin);
+	for (n = 0; n < board->gaps; n++) {
+		const struct roce_gap *gap = &board->gap[n];
+
+		if (gap->loss != ROCE_GAP_VANISHED)
+			sum += roce_psn_add(end_of_loss(board, gap), -gap->begin);
+	}
 	return sum;
 }
 
@@ -312,4 +371,27 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 		if (!precedes(psn, board->gap[n].begin) && precedes(psn, board->gap[n].end))
 			return false;
 	return true;
+}
+
+/**
+ * roce_scoreboard_missing() - number of packets of a range that are not known to have
+ *	arrived
+ * @board: owned by the caller, with gaps
+ * @begin: first PSN of the range, not before the expected one
+ * @end: one past the last PSN
+ */
+u32 roce_scoreboard_missing(const struct roce_scoreboard *board, u32 begin, u32 end)
+{
+	u32 n, sum = 0;
+
+	if (precedes(board->high, end))
+		sum = roce_psn_add(end, -later(begin, board->high));
+	for (n = 0; n < board->gaps; n++) {
+		u32 from = later(begin, board->gap[n].begin);
+		u32 to = earlier(end, board->gap[n].end);
+
+		if (precedes(from, to))
+			sum += roce_psn_add(to, -from);
+	}
+	return sum;
 }

@@ -9,18 +9,27 @@
 /* Maximum number of gaps of a scoreboard */
 #define ROCE_MAX_GAPS		128
 
+/* How the packets of a gap were lost, if that is known of the gap alone; see path.c */
+enum roce_gap_loss {
+	ROCE_GAP_UNKNOWN,
+	ROCE_GAP_OVERTAKEN,	/* later packets of the same path have arrived */
+	ROCE_GAP_VANISHED,	/* the path delivers nothing */
+};
+
 /**
  * struct roce_gap - PSNs that the responder is missing, before others that it has
  * @begin: the first PSN
  * @end: one past the last PSN
  * @resent: one past the last PSN that was sent again; @begin if none was
  * @mark: limit_psn at that time
+ * @loss: of &enum roce_gap_loss: all of it is lost, wherever it lies
  */
 struct roce_gap {
 	u32 begin;
 	u32 end;
 	u32 resent;
 	u32 mark;
+	u8 loss;
 };
 
 /**
@@ -29,7 +38,7 @@ struct roce_gap {
  * @expected: all packets before this PSN have arrived
  * @high: one past the last PSN that is known to have arrived
  * @lost_end: missing packets before this PSN are lost, and not late
- * @gap: not empty, separate, in the order of their PSNs
+ * @gap: not empty, separate, in the order of their PSNs; two of them may touch
  * @repaired: PSNs of the packets in the latest train that was sent again from it
  *
  * Packets between the gaps, up to @high, have arrived. While @gaps is 0, the other
@@ -50,6 +59,8 @@ bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 			     u32 back);
 void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end);
 void roce_scoreboard_lose_again(struct roce_scoreboard *board);
+u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end,
+			       enum roce_gap_loss loss);
 bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *end);
 void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 			    u32 mark);
@@ -58,5 +69,6 @@ u32 roce_scoreboard_under_way(const struct roce_scoreboard *board);
 u32 roce_scoreboard_lost(const struct roce_scoreboard *board);
 u32 roce_scoreboard_early(const struct roce_scoreboard *board);
 bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn);
+u32 roce_scoreboard_missing(const struct roce_scoreboard *board, u32 begin, u32 end);
 
 #endif /* ROCE_SCOREBOARD_H */
