@@ -49,10 +49,12 @@ enum roce_operation {
 #define ROCE_OPCODE_CNP		0x81
 
 /*
- * Our selective acknowledgment, of the opcodes 0xc0 to 0xff that are left to
- * manufacturers, and none of those that MRC uses
+ * Our selective acknowledgment, the probe of a path and its answer: of the opcodes 0xc0 to
+ * 0xff that are left to manufacturers, and none of those that MRC uses
  */
 #define ROCE_OPCODE_SACK	0xe1
+#define ROCE_OPCODE_PATH_PROBE	0xe2
+#define ROCE_OPCODE_PATH_ANSWER	0xe3
 
 /* What an opcode means; the headers behind the BTH follow in this order. */
 enum roce_opcode_flags {

@@ -5,6 +5,7 @@
 #include <net/inet_ecn.h>
 #include <net/net_namespace.h>
 
+#include "path.h"
 #include "roce_wire.h"
 #include "section.h"
 #include "wire_fake.h"
@@ -25,6 +26,11 @@ static u8 ecn_of(const struct sk_buff *skb)
 {
 	return (roce_is_ipv6(skb) ? ipv6_get_dsfield(ipv6_hdr(skb)) :
 				    ip_hdr(skb)->tos) & INET_ECN_MASK;
+}
+
+static u16 port_of(const struct sk_buff *skb)
+{
+	return ntohs(udp_hdr(skb)->source);
 }
 
 /* The checksum of the IP header is not checked again after this. */
@@ -53,6 +59,9 @@ static void record(struct wire_end *from, const struct sk_buff *packet)
 		.sack = bth[8] & 0xf,
 		.psn = get_unaligned_be24(bth + 9),
 		.ecn = ecn_of(packet),
+		.port = port_of(packet),
+		.flow_label = roce_is_ipv6(packet) ?
+			      ntohl(ip6_flowlabel(ipv6_hdr(packet))) : 0,
 	};
 	if (flags & ROCE_HAS_AETH) {
 		record->syndrome = header[0];
@@ -139,11 +148,21 @@ static enum wire_action action_by_chance(struct wire_weather *weather)
 	return happens(weather, weather->delay) ? WIRE_DELAY : WIRE_PASS;
 }
 
-static enum wire_action action_for(struct wire_end *from, u32 number)
+static bool is_in_the_dark(const struct wire_end *from, u16 port)
 {
 	u32 i;
 
-	if (from->cut)
+	for_each_set_bit(i, &from->dark, ROCE_MAX_PATHS)
+		if (roce_path_source_port(from->qp->source_port, i) == port)
+			return true;
+	return false;
+}
+
+static enum wire_action action_for(struct wire_end *from, u32 number, u16 port)
+{
+	u32 i;
+
+	if (from->cut || is_in_the_dark(from, port))
 		return WIRE_DROP;
 	if (from->marked)
 		return WIRE_MARK;
@@ -195,7 +214,7 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 	from->held = NULL;
 	record(from, packet);
 	judge(from, bth_of(packet));
-	switch (action_for(from, from->sent++)) {
+	switch (action_for(from, from->sent++, port_of(packet))) {
 	case WIRE_DROP:
 		kfree_skb(packet);
 		break;
@@ -464,6 +483,7 @@ void wire_forget(struct wire *wire)
 		wire->ends[i].trains = 0;
 		wire->ends[i].fault_count = 0;
 		wire->ends[i].cut = false;
+		wire->ends[i].dark = 0;
 		wire->ends[i].marked = false;
 	}
 	spin_unlock_bh(&wire->lock);

@@ -80,6 +80,8 @@ struct wire_weather {
  * @msn: of the AETH, if it has one
  * @length: of the RETH, if it has one
  * @ecn: ECN codepoint that it was sent with
+ * @port: UDP source port
+ * @flow_label: of IPv6, else 0
  */
 struct wire_record {
 	u8 from;
@@ -91,6 +93,8 @@ struct wire_record {
 	u32 msn;
 	u32 length;
 	u8 ecn;
+	u16 port;
+	u32 flow_label;
 };
 
 /**
@@ -109,6 +113,7 @@ struct wire_record {
  * @fault_count: number of faults
  * @weather: random faults of the other packets
  * @cut: none of its packets arrives
+ * @dark: bit mask of its paths on which no packet arrives
  * @marked: all of its packets are marked, whole trains included
  * @refuse: number of trains to refuse
  * @refusal: the error; 0 for -EAGAIN, as of a full qdisc
@@ -137,6 +142,7 @@ struct wire_end {
 	u32 fault_count;
 	struct wire_weather weather;
 	bool cut;
+	unsigned long dark;
 	bool marked;
 	u32 refuse;
 	int refusal;

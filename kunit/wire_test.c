@@ -75,19 +75,21 @@ static void all_other_opcodes_are_invalid(struct kunit *test)
 	int opcode, invalid = 0;
 
 	for (opcode = 0; opcode < 256; opcode++) {
-		if (iba_opcode(opcode) || opcode == ROCE_OPCODE_SACK)
+		if (iba_opcode(opcode) || (opcode >= ROCE_OPCODE_SACK &&
+					   opcode <= ROCE_OPCODE_PATH_ANSWER))
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, roce_opcode_info(opcode)->flags, 0,
 				    "opcode 0x%02x", opcode);
 		invalid++;
 	}
-	KUNIT_EXPECT_EQ(test, invalid, 256 - 25 - 12 - 2 - 1 - 1);
+	KUNIT_EXPECT_EQ(test, invalid, 256 - 25 - 12 - 2 - 1 - 3);
 }
 
 /* The format in Documentation/reliability.md, for other implementations */
 static void the_sack_format_is_as_documented(struct kunit *test)
 {
 	const struct roce_opcode_info *info = roce_opcode_info(0xe1);
+	u32 opcode;
 
 	KUNIT_EXPECT_EQ(test, ROCE_OPCODE_SACK, 0xe1);
 	KUNIT_EXPECT_TRUE(test, info->flags & ROCE_IS_RESPONSE);
@@ -95,6 +97,10 @@ static void the_sack_format_is_as_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, offsetof(struct roce_seth, version), 0);
 	KUNIT_EXPECT_EQ(test, offsetof(struct roce_seth, lost), 2);
 	KUNIT_EXPECT_EQ(test, sizeof(struct roce_sack_range), 4);
+	KUNIT_EXPECT_EQ(test, ROCE_OPCODE_PATH_PROBE, 0xe2);
+	KUNIT_EXPECT_EQ(test, ROCE_OPCODE_PATH_ANSWER, 0xe3);
+	for (opcode = 0xe2; opcode <= 0xe3; opcode++)
+		KUNIT_EXPECT_EQ(test, roce_opcode_info(opcode)->header_length, BTH_SIZE);
 	KUNIT_EXPECT_EQ(test, ROCE_BTH_SACK_MASK, 0xf << ROCE_BTH_SACK_SHIFT);
 	KUNIT_EXPECT_EQ(test, ROCE_BTH_SACK_MASK &
 			(ROCE_BTH_ACK_REQUEST | ROCE_BTH_LOW_24), 0);

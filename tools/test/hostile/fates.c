@@ -52,6 +52,8 @@ static const uint8_t forms[256] = {
 	[0x81] = HEADERS(0),
 	/* Selective acknowledgment, of ours: Documentation/reliability.md */
 	[0xe1] = HEADERS(SETH),
+	/* Probe of a path and its answer, likewise */
+	[0xe2 ... 0xe3] = BARE(0),
 };
 
 uint32_t opcode_headers(uint8_t opcode)

@@ -19,6 +19,7 @@
 #include "roce_psn.h"
 #include "roce_wire.h"
 #include "sack.h"
+#include "spread.h"
 #include "trace.h"
 #include "train.h"
 #include "xmit.h"
@@ -106,6 +107,7 @@ static int fill_response_train(struct roce_qp *qp, struct roce_train *train)
 	struct roce_resource *next;
 	u32 n;
 
+	roce_spread_answer(qp, train);
 	for (n = 0; (next = roce_answer_nth(&qp->responder, n)); n++) {
 		struct roce_resource resource = *next;
 
@@ -252,8 +254,9 @@ static void send_acknowledge(struct roce_qp *qp)
 		roce_sack_describe(qp, &packet, ranges);
 	else
 		describe_acknowledge(qp, &packet);
-	err = roce_train_of_one(&xmit.train, &qp->av, qp->source_port, &packet,
-				ranges);
+	err = roce_train_of_one(&xmit.train, &qp->av, roce_spread_answer_port(qp),
+				&packet, ranges);
+	roce_spread_answer(qp, &xmit.train);
 	err = roce_xmit_built(qp, &xmit, err);
 	if (err == -EBUSY)
 		return;

@@ -26,6 +26,7 @@
 #include "run.h"
 #include "sack.h"
 #include "sge.h"
+#include "spread.h"
 #include "trace.h"
 
 /* The oldest uncompleted request, NULL if there is none */
@@ -114,6 +115,8 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 		roce_retransmit_progressed(qp);
 	finish_round_trip(qp);
 	pull_cursor(requester);
+	if (unlikely(requester->paths))
+		roce_spread_acknowledged(qp, psn);
 	return whole;
 }
 
@@ -364,6 +367,9 @@ static bool is_expected(const struct roce_requester *requester, u32 psn)
 static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
+	if (unlikely(packet->opcode == ROCE_OPCODE_PATH_ANSWER) &&
+	    roce_spread_answer_came(qp, packet))
+		return false;
 	if (((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC &&
 	     packet->opcode != ROCE_OPCODE_SACK) ||
 	    qp->ibqp.qp_type != IB_QPT_RC ||

@@ -26,6 +26,7 @@
 #include "roce_wire.h"
 #include "run.h"
 #include "sack.h"
+#include "spread.h"
 
 /* Packets in flight when an RNR NAK was sent arrive within this time. */
 #define UNDER_WAY_TIME		NSEC_PER_MSEC
@@ -180,6 +181,8 @@ static void receive_duplicate(struct roce_qp *qp,
 {
 	roce_count(qp, duplicate_request);
 	roce_reorder_came_twice(qp->responder.reorder, qp, packet->psn);
+	if (packet->ack_request)
+		roce_spread_duplicate_came(qp);
 	if (packet->info->flags & ROCE_IS_READ &&
 	    roce_execute_check_read(qp, packet) != ROCE_DONE)
 		return;
@@ -257,6 +260,10 @@ bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
 {
 	struct roce_responder *responder = &qp->responder;
 
+	if (packet->opcode == ROCE_OPCODE_PATH_PROBE && from_peer) {
+		roce_spread_probe_came(qp, packet);
+		return false;
+	}
 	if ((packet->opcode & ROCE_SERVICE_MASK) != roce_qp_service(qp) ||
 	    packet->info->flags & ROCE_IS_RESPONSE) {
 		roce_drop(qp, rx_dropped_opcode, packet);

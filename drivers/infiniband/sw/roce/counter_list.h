@@ -52,6 +52,8 @@ ROCE_COUNTER(selective_acks_sent)
 ROCE_COUNTER(selective_acks_received)
 ROCE_COUNTER(selective_repeats)
 ROCE_COUNTER(tail_loss_probes)
+ROCE_COUNTER(paths_left)
+ROCE_COUNTER(paths_returned)
 
 /* Completions with an error, by status */
 ROCE_COUNTER(req_cqe_error)

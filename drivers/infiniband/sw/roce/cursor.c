@@ -31,6 +31,7 @@
 #include "requester.h"
 #include "roce_psn.h"
 #include "scoreboard.h"
+#include "spread.h"
 #include "train.h"
 
 /*
@@ -176,13 +177,16 @@ void roce_cursor_skip_what_has_arrived(struct roce_qp *qp)
 	}
 }
 
-/* Ask more often if packets wait for the rate: the acknowledgment must not be late. */
+/*
+ * Ask more often if packets wait for the rate: the acknowledgment must not be late. With
+ * many paths each train ends a round trip.
+ */
 static u32 ack_request_interval(const struct roce_qp *qp)
 {
 	u32 packets = min(qp->requester.window, ROCE_NEAR_WINDOW) / ACK_REQUESTS;
 
 	if (!roce_flow_is_limited(&qp->flow) &&
-	    !qp->requester.engine.turn.waited)
+	    !qp->requester.engine.turn.waited && !roce_spread_is_on(qp))
 		return packets;
 	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }

@@ -191,6 +191,7 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 		goto free_counters;
 	dev->reordering_us = ROCE_REORDERING_US;
 	dev->loss_recovery = ROCE_SELECTIVE;
+	dev->paths = 1;
 	err = roce_cc_device_init(dev);
 	if (err)
 		goto destroy_table;

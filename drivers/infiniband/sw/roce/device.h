@@ -57,6 +57,7 @@ enum roce_device_state {
  *	taken for lost; 0: packets that come early are dropped; see reorder.c
  * @loss_recovery: &enum roce_loss_recovery: whether packets that come early are kept,
  *	and whether peers are offered selective acknowledgments
+ * @paths: number of paths that a QP spreads its packets over, see path.c
  * @early_bytes: memory of the packets that came early and are kept, bytes
  * @objects: number of objects of each kind, limited by the ROCE_MAX_* above
  */
@@ -89,6 +90,7 @@ struct roce_device {
 	struct roce_egress __percpu *egress;
 	u32 reordering_us;
 	u8 loss_recovery;
+	u8 paths;
 	atomic_long_t early_bytes;
 	struct {
 		atomic_t pd, cq, qp, mr, mw, ah, srq, attachment;

@@ -17,6 +17,7 @@
 #include "repair.h"
 #include "requester.h"
 #include "scoreboard.h"
+#include "spread.h"
 
 /* Time for an answer besides the round trip: timers, other work of a CPU */
 #define PROBE_SLACK		NSEC_PER_MSEC
@@ -78,6 +79,7 @@ static void nothing_came(struct roce_qp *qp)
 	if (requester->psn != requester->limit_psn || requester->sender.rnr_waiting)
 		return;
 	if (requester->board && requester->board->gaps) {
+		roce_spread_silence(qp);
 		roce_scoreboard_lose_again(requester->board);
 		requester->repeat_probes = true;
 	} else {

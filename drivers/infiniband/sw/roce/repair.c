@@ -23,6 +23,7 @@
 #include "roce_psn.h"
 #include "roce_wire.h"
 #include "scoreboard.h"
+#include "spread.h"
 #include "trace.h"
 #include "train.h"
 #include "xmit.h"
@@ -92,6 +93,7 @@ static int ask_again(struct roce_qp *qp, struct roce_train *train)
 	struct roce_requester *requester = &qp->requester;
 	struct missing missing;
 
+	roce_spread_train_again(qp, train, true);
 	while (train->packets < ROCE_MAX_PARTS && find_missing(requester, &missing)) {
 		struct roce_packet packet;
 		int err;
@@ -219,6 +221,7 @@ static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
 	struct roce_requester *requester = &qp->requester;
 	struct missing missing;
 
+	roce_spread_train_again(qp, train, requester->repeat_probes);
 	while (find_lost(requester, &missing)) {
 		bool read = roce_request_is_read(missing.request);
 		u32 before = train->packets, count, added, end;
@@ -254,6 +257,7 @@ static int probe(struct roce_qp *qp, struct roce_train *train)
 
 	if (!request)
 		return -ENOENT;
+	roce_spread_train_again(qp, train, true);
 	roce_request_describe(qp, request, psn, 1, &packet);
 	if (!packet.ack_request)
 		roce_request_ask_for_ack(qp, &packet);
@@ -338,6 +342,7 @@ static bool send_lost(struct roce_qp *qp)
 	err = send_again(qp, &xmit);
 	done = roce_xmit_done(&xmit, err);
 	roce_count_add(qp, selective_repeats, xmit.train.sent);
+	roce_spread_sent_again(qp, requester->board->repaired, xmit.train.sent);
 	if (done < xmit.train.packets)
 		roce_scoreboard_take_back(requester->board,
 					  requester->board->repaired[done]);
@@ -355,11 +360,13 @@ static bool send_lost(struct roce_qp *qp)
 
 static bool send_probe(struct roce_qp *qp)
 {
+	u32 psn = roce_psn_add(qp->requester.limit_psn, -1);
 	struct roce_xmit xmit = { .build = probe };
 	int err;
 
 	qp->requester.probing = false;
 	err = send_again(qp, &xmit);
+	roce_spread_sent_again(qp, &psn, xmit.train.sent);
 	roce_count_add(qp, tail_loss_probes, xmit.train.sent);
 	return err != -EBUSY;
 }
@@ -440,7 +447,7 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
 	struct roce_requester *requester = &qp->requester;
 	struct roce_scoreboard *board = get_board(requester);
 	bool news = false;
-	u32 n;
+	u32 n, lost_end;
 
 	if (!board || !roce_scoreboard_expect(board, packet->psn))
 		return;
@@ -451,7 +458,9 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
 		if (roce_scoreboard_arrived(board, begin, end, requester->back_psn))
 			news = true;
 	}
-	roce_scoreboard_lose(board, roce_psn_add(packet->psn, packet->lost));
+	roce_spread_learn(qp, packet->psn);
+	lost_end = roce_spread_unknown(requester, roce_psn_add(packet->psn, packet->lost));
+	roce_scoreboard_lose(board, lost_end);
 	if (news)
 		requester->news++;
 	look_at_timed(qp);

@@ -15,6 +15,7 @@
 #include "roce_psn.h"
 #include "scoreboard.h"
 #include "send.h"
+#include "spread.h"
 #include "train.h"
 #include "xmit.h"
 
@@ -161,6 +162,12 @@ static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 	complete_sent(qp);
 }
 
+static int fill_on_path(struct roce_qp *qp, struct roce_train *train)
+{
+	roce_spread_train(qp, train);
+	return roce_cursor_fill_train(qp, train);
+}
+
 static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 {
 	const struct roce_cursor_place place = roce_cursor_here(&qp->requester);
@@ -170,7 +177,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		.sender = &qp->requester.sender,
 		.av = av,
 		.data = !roce_qp_is_datagram(qp) && !roce_request_is_read(request),
-		.build = roce_cursor_fill_train,
+		.build = roce_spread_is_on(qp) ? fill_on_path : roce_cursor_fill_train,
 	};
 	int err;
 
@@ -184,6 +191,8 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 		roce_retransmit_expect_progress(qp);
 	if (xmit.train.packets)
 		settle_messages(qp, &xmit, &place, err);
+	if (unlikely(qp->requester.paths))
+		roce_spread_sent(qp, &xmit, &place);
 	/* After -EACCES the request has the status of its failure. */
 	return err != -EBUSY;
 }

@@ -14,6 +14,7 @@
 #include "xmit.h"
 
 struct roce_key;
+struct roce_paths;
 struct roce_qp;
 struct roce_request;
 struct roce_scoreboard;
@@ -68,7 +69,9 @@ struct roce_scoreboard;
  * @timed_data: the packet has payload, so congestion control gets the sample
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
+ * @confirm_psn: limit_psn when it became so: later packets confirm the agreement
  * @board: their content; NULL before the first one
+ * @paths: the paths of the packets in flight; NULL if there was only one so far
  * @back_psn: missing packets before this PSN were sent again by going back
  * @losing: a loss was reported to congestion control, and @loss_end is not acknowledged
  * @loss_end: one past the last PSN in flight at that time
@@ -125,7 +128,9 @@ struct roce_requester {
 	bool timed_data;
 	u64 srtt;
 	bool sack_accepted;
+	u32 confirm_psn;
 	struct roce_scoreboard *board;
+	struct roce_paths *paths;
 	u32 back_psn;
 	bool losing;
 	u32 loss_end;

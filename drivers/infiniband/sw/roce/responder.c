@@ -117,6 +117,7 @@ void roce_responder_start(struct roce_qp *qp)
 {
 	qp->responder.psn = qp->attr.rq_psn;
 	qp->responder.sack_state = ROCE_SACK_UNKNOWN;
+	qp->responder.path = 0;
 }
 
 /**

@@ -34,6 +34,7 @@ struct roce_resource;
  *	ahead of @psn; @psn itself if there was none since an RNR NAK
  * @rnr_at: time of the latest NAK, ns, if it was an RNR NAK, else 0
  * @reorder: requests that came early; NULL before the first one
+ * @path: index of the path of answers, see spread.c
  * @sack_state: of &enum roce_sack_state, see sack.c
  * @ack_due: an acknowledgment must be sent
  * @ack_syndrome: of that acknowledgment
@@ -75,6 +76,7 @@ struct roce_responder {
 	u32 ahead_psn;
 	u64 rnr_at;
 	struct roce_reorder *reorder;
+	u8 path;
 	u8 sack_state;
 	bool ack_due;
 	u8 ack_syndrome;

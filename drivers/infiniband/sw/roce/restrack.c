@@ -12,6 +12,7 @@
 #include "cq.h"
 #include "flow.h"
 #include "mr.h"
+#include "path.h"
 #include "qp.h"
 #include "ring.h"
 #include "roce_psn.h"
@@ -69,6 +70,38 @@ static int put_flow(struct sk_buff *msg, struct roce_qp *qp)
 	return err;
 }
 
+static const char * const path_states[] = {
+	[ROCE_PATH_GOOD] = "good",
+	[ROCE_PATH_LEFT] = "left",
+};
+
+static int put_path(struct sk_buff *msg, const struct roce_path *path, u32 number)
+{
+	char name[16], text[96];
+
+	snprintf(name, sizeof(name), "path_%u", number);
+	snprintf(text, sizeof(text), "%s rtt_us %llu sent %llu lost %llu",
+		 path_states[roce_peek(path->state)],
+		 div_u64(roce_peek(path->srtt), NSEC_PER_USEC),
+		 roce_peek(path->sent), roce_peek(path->lost));
+	return rdma_nl_put_driver_string(msg, name, text);
+}
+
+static int put_paths(struct sk_buff *msg, const struct roce_qp *qp)
+{
+	const struct roce_paths *paths;
+	int err = 0;
+	u32 i;
+
+	rcu_read_lock();
+	/* Pairs with the release in get_paths(). */
+	paths = smp_load_acquire(&qp->requester.paths);
+	for (i = 0; paths && i < roce_peek(paths->count) && !err; i++)
+		err = put_path(msg, &paths->path[i], i);
+	rcu_read_unlock();
+	return err;
+}
+
 /**
  * roce_fill_res_qp_entry() - the fill_res_qp_entry verb
  * @msg: to be added to
@@ -108,7 +141,7 @@ int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 		return -EMSGSIZE;
 	return end_table(msg, table,
 			 put_numbers(msg, details, ARRAY_SIZE(details)) ?:
-			 put_flow(msg, qp));
+			 put_flow(msg, qp) ?: put_paths(msg, qp));
 }
 
 /**

@@ -21,6 +21,7 @@
 #include "requester.h"
 #include "roce_psn.h"
 #include "scoreboard.h"
+#include "spread.h"
 #include "trace.h"
 
 /*
@@ -94,6 +95,7 @@ void roce_retransmit_forget_losses(struct roce_qp *qp)
 
 	if (requester->board)
 		requester->board->gaps = 0;
+	roce_spread_forget(requester);
 	requester->losing = false;
 	requester->probing = false;
 	requester->repeat_probes = false;
@@ -337,7 +339,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_stop() - stop the timer, and free the scoreboard
+ * roce_retransmit_stop() - stop the timer, and free the scoreboard and the paths
  * @qp: in a state in which nothing starts it
  *
  * Process context.
@@ -347,4 +349,5 @@ void roce_retransmit_stop(struct roce_qp *qp)
 	timer_delete_sync(&qp->requester.ack_timer);
 	kfree(qp->requester.board);
 	qp->requester.board = NULL;
+	roce_spread_stop(&qp->requester);
 }

@@ -79,8 +79,12 @@ void roce_sack_request_came(struct roce_qp *qp, const struct roce_packet *packet
  */
 void roce_sack_response_came(struct roce_qp *qp, const struct roce_packet *packet)
 {
-	qp->requester.sack_accepted = packet->sack == ROCE_BTH_SACK_ACCEPT &&
-				      is_wanted(qp);
+	struct roce_requester *requester = &qp->requester;
+	bool accepted = packet->sack == ROCE_BTH_SACK_ACCEPT && is_wanted(qp);
+
+	if (accepted && !requester->sack_accepted)
+		requester->confirm_psn = requester->limit_psn;
+	requester->sack_accepted = accepted;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/sysfs.h>
 
 #include "device.h"
+#include "path.h"
 #include "reorder.h"
 #include "verbs.h"
 
@@ -88,12 +89,35 @@ static ssize_t loss_recovery_store(struct device *device,
 }
 static DEVICE_ATTR_RW(loss_recovery);
 
+static ssize_t paths_show(struct device *device, struct device_attribute *attr,
+			  char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(from_device(device)->paths));
+}
+
+static ssize_t paths_store(struct device *device, struct device_attribute *attr,
+			   const char *text, size_t length)
+{
+	u32 value;
+	int err;
+
+	err = kstrtou32(text, 0, &value);
+	if (err)
+		return err;
+	if (!value || value > ROCE_MAX_PATHS)
+		return -ERANGE;
+	WRITE_ONCE(from_device(device)->paths, value);
+	return length;
+}
+static DEVICE_ATTR_RW(paths);
+
 static struct attribute *attributes[] = {
 	&dev_attr_hca_type.attr,
 	&dev_attr_board_id.attr,
 	&dev_attr_parent.attr,
 	&dev_attr_reordering_us.attr,
 	&dev_attr_loss_recovery.attr,
+	&dev_attr_paths.attr,
 	NULL
 };
 

@@ -177,6 +177,37 @@ DEFINE_EVENT(roce_sack, roce_sack_received,
 	TP_ARGS(qp, psn, lost, ranges)
 );
 
+/* A path of the requester, by its index, see path.c */
+DECLARE_EVENT_CLASS(roce_path,
+	TP_PROTO(const struct roce_qp *qp, u32 path),
+	TP_ARGS(qp, path),
+
+	TP_STRUCT__entry(
+		__array(char, device, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(u32, path)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->device, dev_name(&qp->dev->ibdev.dev),
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->path = path;
+	),
+
+	TP_printk("%s qpn=%u path=%u", __entry->device, __entry->qpn, __entry->path)
+);
+
+DEFINE_EVENT(roce_path, roce_path_left,
+	TP_PROTO(const struct roce_qp *qp, u32 path),
+	TP_ARGS(qp, path)
+);
+
+DEFINE_EVENT(roce_path, roce_path_returned,
+	TP_PROTO(const struct roce_qp *qp, u32 path),
+	TP_ARGS(qp, path)
+);
+
 /* The requester goes back to @psn; @reason is the name of the counter. */
 TRACE_EVENT(roce_retry,
 	TP_PROTO(const struct roce_qp *qp, const char *reason),

@@ -134,6 +134,22 @@ void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class)
 }
 
 /**
+ * roce_train_set_path() - replace what routers choose a way by
+ * @train: open; empty if the port changes, because the ICRC covers it
+ * @source_port: of the UDP header
+ * @flow_label: of the IPv6 header
+ */
+void roce_train_set_path(struct roce_train *train, u16 source_port, u32 flow_label)
+{
+	struct roce_ip_headers *headers = &train->headers;
+
+	headers->udp.source = htons(source_port);
+	if (headers->ipv6)
+		ip6_flow_hdr(&headers->v6, ip6_tclass(ip6_flowinfo(&headers->v6)),
+			     htonl(flow_label));
+}
+
+/**
  * roce_train_set_ecn() - set the ECN codepoint, and keep the DSCP
  * @train: open
  * @ecn: INET_ECN_*

@@ -73,6 +73,7 @@ void roce_train_exit(void);
 void roce_train_open(struct roce_train *train, const struct roce_av *av,
 		     u16 source_port);
 void roce_train_set_traffic_class(struct roce_train *train, u8 traffic_class);
+void roce_train_set_path(struct roce_train *train, u16 source_port, u32 flow_label);
 void roce_train_set_ecn(struct roce_train *train, u8 ecn);
 bool roce_train_fits(const struct roce_train *train, u32 size);
 u32 roce_train_capacity(const struct roce_train *train, u32 size);
