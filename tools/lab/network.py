@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The network of a scene: a namespace for each host and switch, veth for links.
+"""The network of a scene: a namespace for each host, switch and router, veth for links.
 
 Of each direction of a link, the sending end has the rate and the queue (tbf, which cuts
 trains into packets, and RED), and the receiving end the delay and the faults (netem behind
@@ -23,17 +23,61 @@ def address(scene, host):
     return f"10.0.{number >> 8}.{number & 255}"
 
 
+def router_address(scene, router):
+    """Of its lo: links between routers have no addresses."""
+    return f"10.255.0.{scene.routers.index(router) + 1}"
+
+
+def neighbours(scene, node):
+    return ([link.b for link in scene.links if link.a == node] +
+            [link.a for link in scene.links if link.b == node])
+
+
+def distances(scene, host):
+    """How many links each node is away"""
+    found, queue = {host: 0}, [host]
+    for node in queue:
+        for peer in neighbours(scene, node):
+            if peer not in found:
+                found[peer] = found[node] + 1
+                queue.append(peer)
+    return found
+
+
+def route_lines(scene, router):
+    """To each host by all shortest ways"""
+    lines = []
+    for host in scene.hosts:
+        far = distances(scene, host)
+        hops = [peer for peer in neighbours(scene, router) if far[peer] < far[router]]
+        target = f"route add {address(scene, host)}"
+        if hops == [host]:
+            lines.append(f"{target} dev {host}")
+        else:
+            lines.append(target + "".join(
+                f" nexthop via {router_address(scene, hop)} dev {hop} onlink" for hop in hops))
+    return lines
+
+
+def host_lines(scene, host, peer):
+    """Its address, and how it reaches others"""
+    if peer not in scene.routers:
+        return [f"addr add {address(scene, host)}/16 dev eth0", "link set eth0 up"]
+    return [f"addr add {address(scene, host)}/32 dev eth0", "link set eth0 up",
+            f"route add default via {router_address(scene, peer)} dev eth0 onlink"]
+
+
 def burst_of(link):
     """Of tbf: one packet. Times are rounded to 64 ns, so at least one more of these."""
     return link.mtu + 100 + link.rate * 64 // (8 * 10 ** 9)
 
 
-def queue_lines(link, end, is_switch):
+def queue_lines(link, end, forwards):
     """A host's queue is as long as its programs make it, and does not mark."""
-    limit = link.buffer if is_switch else HOST_BUFFER
+    limit = link.buffer if forwards else HOST_BUFFER
     lines = [f"qdisc add dev {end} root handle 1: tbf rate {link.rate}bit "
              f"burst {burst_of(link)} limit {limit}"]
-    if link.mark and is_switch:
+    if link.mark and forwards:
         # The average of RED follows the queue within two packets.
         burst = max(1, math.ceil(link.mark.least / link.mtu))
         lines.append(
@@ -92,14 +136,18 @@ def mac(number):
     return f"02:00:00:00:{number >> 8:02x}:{number & 255:02x}"
 
 
-def build_node(node, is_switch):
+def build_node(scene, node):
     add_namespace(node)
     # Its messages come at random moments.
     run("ip", "netns", "exec", node, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
         "net.ipv6.conf.default.disable_ipv6=1",
         # TCP may have under way what an RC QP may.
         f"net.ipv4.tcp_rmem=4096 131072 {TCP_BUFFER}", f"net.ipv4.tcp_wmem=4096 65536 {TCP_BUFFER}")
-    if is_switch:
+    if node in scene.routers:
+        run("ip", "netns", "exec", node, "sysctl", "-qw", "net.ipv4.ip_forward=1",
+            "net.ipv4.fib_multipath_hash_policy=1")
+        batch("ip", node, [f"addr add {router_address(scene, node)}/32 dev lo"])
+    if node in scene.switches:
         batch("ip", node, [
             f"link add br0 address {mac(0xffff)} mtu 9000 type bridge mcast_snooping 0",
             "link set br0 up"])
@@ -110,29 +158,48 @@ def build_link(scene, link, number):
     (a, end_a), (b, end_b) = ends
     add_veth((a, end_a, "mtu", str(link.mtu), "address", mac(2 * number)),
              (b, end_b, "mtu", str(link.mtu), "address", mac(2 * number + 1)))
-    for (node, end), forward in zip(ends, (False, True)):
+    for (node, end), peer, forward in zip(ends, (link.b, link.a), (False, True)):
         lines = [f"link add in-{end} type ifb", f"link set in-{end} up"]
-        if node in scene.switches:
-            lines.append(f"link set {end} master br0")
+        if node in scene.hosts:
+            lines += host_lines(scene, node, peer)
+        elif node in scene.switches:
+            lines += [f"link set {end} master br0", f"link set {end} up"]
         else:
-            lines.append(f"addr add {address(scene, node)}/16 dev {end}")
-        batch("ip", node, lines + [f"link set {end} up"])
-        batch("tc", node, queue_lines(link, end, node in scene.switches) +
+            lines.append(f"link set {end} up")
+        batch("ip", node, lines)
+        batch("tc", node, queue_lines(link, end, node not in scene.hosts) +
                  arrival_lines(link, end, forward))
         if forward and link.lose:
             lose(node, link.lose)
 
 
+def neighbour_lines(scene, node):
+    """Of links to and from routers: while a neighbour is looked for, few packets wait"""
+    for number, link in enumerate(scene.links):
+        for place, (end, peer) in enumerate(((link.a, link.b), (link.b, link.a))):
+            if end != node or not {node, peer} & set(scene.routers):
+                continue
+            at = router_address(scene, peer) if peer in scene.routers else address(scene, peer)
+            yield (f"neigh add {at} lladdr {mac(2 * number + 1 - place)} "
+                   f"dev {end_of(scene, node, peer)}")
+
+
 def build(scene):
-    for node in scene.hosts + scene.switches:
-        build_node(node, node in scene.switches)
+    for node in scene.hosts + scene.switches + scene.routers:
+        build_node(scene, node)
     for number, link in enumerate(scene.links):
         build_link(scene, link, number)
+    for router in scene.routers:
+        batch("ip", router, route_lines(scene, router))
+    for node in scene.hosts + scene.routers:
+        lines = list(neighbour_lines(scene, node))
+        if lines:
+            batch("ip", node, lines)
 
 
 def queues(scene):
-    """Node, netdev and link of each port of a switch"""
+    """Node, netdev and link of each port of a switch or router"""
     for link in scene.links:
         for node, peer in ((link.a, link.b), (link.b, link.a)):
-            if node in scene.switches:
+            if node not in scene.hosts:
                 yield node, end_of(scene, node, peer), link

@@ -12,7 +12,7 @@ scene does not hold. In these expressions
                     failed (when, us; or None), status,
                     rate(BEGIN, END) (Gbit/s of what completed between, ms)
     tcp.NAME        has bytes, goodput and retransmits
-    queue["s>h"]    is that of switch s towards h, with mean, p99, longest (bytes),
+    queue["s>h"]    is that of switch or router s towards h, with mean, p99, longest (bytes),
                     drops, marks, utilization (from first to last message of any flow)
     sum("COUNTER")  is that of all devices, count("HOST", "COUNTER") that of one
     flows, jain, goodput    a list, fairness of their goodputs, and the sum of these

@@ -6,8 +6,11 @@
     param NAME DEFAULT              $NAME stands for it; play NAME=VALUE sets it
     host NAME
     switch NAME                     a bridge
+    router NAME                     forwards IP by the shortest way; of several, it chooses one
+                                    for each flow, by a hash of addresses and ports. No host
+                                    may be behind both a switch and a router.
     link A B rate=10g delay=5us     of each direction; at each end of it, if it is a
-         buffer=1m                  switch's, a queue of so many bytes,
+         buffer=1m                  switch's or router's, a queue of so many bytes,
          mark=5k,200k,1%            and RED with ECN: minimum, maximum, probability there
          loss=1% | loss=1/100       of what goes from A to B: at random, or each 100th
          lose=16,40                 of the packets for RoCE at B, which is a host
@@ -137,6 +140,7 @@ class Scene:
     params: dict = field(default_factory=dict)
     hosts: list = field(default_factory=list)
     switches: list = field(default_factory=list)
+    routers: list = field(default_factory=list)
     links: list = field(default_factory=list)
     settings: list = field(default_factory=list)
     flows: list = field(default_factory=list)
@@ -193,8 +197,12 @@ class Reader:
     def switch(self, rest):
         self.add_new(self.scene.switches, rest)
 
+    def router(self, rest):
+        self.add_new(self.scene.routers, rest)
+
     def known(self, name, kind="host"):
-        names = self.scene.hosts + (self.scene.switches if kind == "node" else [])
+        scene = self.scene
+        names = scene.hosts + (scene.switches + scene.routers if kind == "node" else [])
         if name not in names:
             raise Wrong(f"no {kind} {name}")
         return name
@@ -236,7 +244,7 @@ class Reader:
     def expect(self, rest):
         self.scene.expectations.append(rest)
 
-    WORDS = {"title", "param", "host", "switch", "link", "set", "flow", "tcp", "at", "run",
+    WORDS = {"title", "param", "host", "switch", "router", "link", "set", "flow", "tcp", "at", "run",
              "expect"}
 
     def replace_params(self, line):
