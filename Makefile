@@ -49,6 +49,9 @@ demo-incast:
 demo-loss:
 	@tools/demo_loss $(LOSS)
 
+demo-paths:
+	@tools/demo_paths $(PATHS)
+
 kunit:
 	@tools/kunit
 
@@ -87,6 +90,7 @@ help:
 	@echo 'make demo      two hosts, one link, RDMA between them (KERNEL=stock|debug|plain|next)'
 	@echo 'make demo-incast  many senders, one slow port: DCQCN, none, rdma_rxe; draws incast.svg'
 	@echo 'make demo-loss  links that lose packets: selective repeat, go-back-N, TCP; draws losses.svg'
+	@echo 'make demo-paths  four ways, one slow, one that fails: one path and many; draws paths.svg'
 	@echo 'make vm        a shell where two such hosts are set up (KERNEL=debug|plain|next|stock|ubuntu)'
 	@echo 'make test      builds, lint, KUnit, the heart of the integration: 10 minutes; CI runs it'
 	@echo 'make kunit     the KUnit suites'
@@ -99,4 +103,4 @@ help:
 	@echo
 	@echo 'tools/vm/run   runs any command in the machine: Documentation/testing.md'
 
-.PHONY: all modules install uninstall deb clean demo demo-incast demo-loss test kunit check soak mutants lint lab bench vm help
+.PHONY: all modules install uninstall deb clean demo demo-incast demo-loss demo-paths test kunit check soak mutants lint lab bench vm help
