@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 --
--- Shows selective acknowledgments of the roce driver, and the bits of their agreement
+-- Shows selective acknowledgments of the roce driver, probes of paths, and the bits of the
+-- agreement
 -- (Documentation/reliability.md):
 --
 --	tshark -X lua_script:roce_sack.lua -Y roce_sack
@@ -10,13 +11,15 @@ local codes = { [0x3] = "OFFER", [0xa] = "ACCEPT", [0x5] = "CONFIRM" }
 local field = {
 	code = ProtoField.uint8("roce_sack.code", "Agreement", base.HEX, codes, 0x0f),
 	psn = ProtoField.uint24("roce_sack.psn", "Expected PSN", base.DEC),
+	probe = ProtoField.uint24("roce_sack.probe", "Number of the probe", base.DEC),
 	version = ProtoField.uint8("roce_sack.version", "Version", base.DEC),
 	lost = ProtoField.uint32("roce_sack.lost", "Lost before PSN", base.DEC),
 	range = ProtoField.string("roce_sack.range", "Arrived"),
 }
-proto.fields = { field.code, field.psn, field.version, field.lost, field.range }
+proto.fields = { field.code, field.psn, field.probe, field.version, field.lost, field.range }
 
 local SACK, BTH, SETH, ICRC = 0xe1, 12, 4, 4
+local probes = { [0xe2] = "probe of a path", [0xe3] = "answer to the probe of a path" }
 
 local function psn_add(psn, offset)
 	return (psn + offset) % 0x1000000
@@ -47,7 +50,7 @@ local udp_port = Field.new("udp.dstport")
 
 function proto.dissector(_, info, root)
 	local port, payload = udp_port(), udp_payload()
-	local tvb, code, tree
+	local tvb, code, opcode, tree
 
 	if not port or port.value ~= 4791 or not payload then
 		return
@@ -56,15 +59,20 @@ function proto.dissector(_, info, root)
 	if tvb:len() < BTH + ICRC then
 		return
 	end
+	opcode = tvb(0, 1):uint()
 	code = tvb(8, 1):uint() % 16
-	if tvb(0, 1):uint() ~= SACK and code == 0 then
+	if opcode ~= SACK and not probes[opcode] and code == 0 then
 		return
 	end
 	tree = root:add(proto, tvb())
 	if code ~= 0 then
 		tree:add(field.code, tvb(8, 1))
 	end
-	if tvb(0, 1):uint() == SACK and tvb:len() >= BTH + SETH + ICRC then
+	if probes[opcode] then
+		tree:add(field.probe, tvb(9, 3))
+		info.cols.info:set("RC " .. probes[opcode] .. " " .. tvb(9, 3):uint())
+	end
+	if opcode == SACK and tvb:len() >= BTH + SETH + ICRC then
 		show_sack(tvb, tree, info)
 	end
 end
