@@ -550,7 +550,7 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 {
 	static const int errors[][2] = {
 		{ -ENOMEM, -EBUSY }, { -EACCES, -EACCES }, { -EFAULT, -EACCES },
-		{ -EBUSY, -EACCES }, { -EAGAIN, -EACCES },
+		{ -EBUSY, -EACCES },
 	};
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);

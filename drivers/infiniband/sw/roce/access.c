@@ -8,7 +8,8 @@
  * is used without a lock. Windows and fast regions are invalidated at once, by a
  * work request or a packet, and the memory may then be used for something else. So
  * their check and copy happen under the lock of the region, and an invalidation
- * waits for a copy in progress, of one train at most.
+ * waits for a copy in progress, of one train at most. The same holds for memory that is
+ * not pinned (odp.c): its pages go away at any time.
  *
  * The caller gets the memory in pieces, each contiguous in the kernel's address
  * space, and reads or writes them itself.
@@ -18,10 +19,16 @@
 #include "access.h"
 #include "device.h"
 #include "extent.h"
+#include "fault.h"
 #include "key.h"
 #include "mr.h"
 #include "mw.h"
+#include "odp.h"
 #include "pd.h"
+
+/* Rights that let the memory change */
+#define WRITES \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
 static bool covers(u64 start, u64 size, const struct roce_access *access)
 {
@@ -98,6 +105,17 @@ static void map_page(struct roce_access_pieces *pieces, u64 offset)
 	pieces->mapped = true;
 }
 
+/* A page that is not present can only be looked for to check an access. */
+static void map_page_on_demand(struct roce_access_pieces *pieces, u64 address)
+{
+	struct page *page = roce_odp_page(pieces->mr->odp, address, false);
+	u32 in_page = offset_in_page(address);
+
+	pieces->data = page ? kmap_local_page(page) + in_page : NULL;
+	pieces->length = min_t(u32, pieces->left, PAGE_SIZE - in_page);
+	pieces->mapped = page;
+}
+
 static __always_inline void find_piece(struct roce_access_pieces *pieces)
 {
 	const struct roce_mr *mr = pieces->mr;
@@ -114,6 +132,9 @@ static __always_inline void find_piece(struct roce_access_pieces *pieces)
 		break;
 	case ROCE_MR_FAST:
 		find_piece_of_blocks(pieces, offset);
+		break;
+	case ROCE_MR_ODP:
+		map_page_on_demand(pieces, offset);
 		break;
 	case ROCE_MR_DMABUF:
 		pieces->data = mr->contiguous + offset;
@@ -187,36 +208,64 @@ static __always_inline int begin_region(struct roce_mr *mr,
 	return 0;
 }
 
-static int begin_fast_region(struct roce_mr *mr, const struct roce_access *access,
-			     struct roce_access_pieces *pieces)
+/*
+ * Whether the pages of an access that starts at @address of the region are present.
+ * Without @fault, nothing is accessed. Returns 0, or the error of roce_fault_need().
+ */
+static int need_pages(struct roce_mr *mr, const struct roce_access *access, u64 address,
+		      struct roce_fault *fault)
+{
+	u64 start = address - mr->iova + mr->first_offset;
+	u64 left = mr->length - (address - mr->iova);
+	bool write = access->rights & WRITES;
+
+	lockdep_assert_held(&mr->lock);
+	if (mr->kind != ROCE_MR_ODP || !fault || !access->length ||
+	    roce_odp_has(mr->odp, start, access->length, write))
+		return 0;
+	return roce_fault_need(fault, mr->odp, start, access->length,
+			       min_t(u64, access->ahead, left), write);
+}
+
+static int begin_locked_region(struct roce_mr *mr, const struct roce_access *access,
+			       struct roce_access_pieces *pieces,
+			       struct roce_fault *fault)
 {
 	int err;
 
 	read_lock_bh(&mr->lock);
-	err = begin_region(mr, access, pieces);
-	if (err)
+	err = region_allows(mr, access) ?
+	      need_pages(mr, access, access->address, fault) : -EACCES;
+	if (err) {
 		read_unlock_bh(&mr->lock);
-	else
-		__release(&mr->lock); /* for sparse: it stays locked */
-	pieces->locked = !err;
-	return err;
+		return err;
+	}
+	begin_pieces(mr, access->address, access->length, pieces);
+	pieces->locked = true;
+	__release(&mr->lock); /* for sparse: it stays locked */
+	return 0;
 }
 
 static int begin_window(struct roce_mw *mw, const struct roce_access *access,
-			struct roce_access_pieces *pieces)
+			struct roce_access_pieces *pieces, struct roce_fault *fault)
 {
 	struct roce_mr *mr = READ_ONCE(mw->mr);
+	int err = -EACCES;
+	u64 address = 0;
 
 	if (!mr)
-		return -EACCES;
+		return err;
 	read_lock_bh(&mr->lock);
 	/* Another bind may have run before the lock was taken. */
-	if (READ_ONCE(mw->mr) != mr || !window_allows(mw, access)) {
-		read_unlock_bh(&mr->lock);
-		return -EACCES;
+	if (READ_ONCE(mw->mr) == mr && window_allows(mw, access)) {
+		address = access->address - mw->start + mw->address;
+		err = need_pages(mr, access, address, fault);
 	}
-	begin_pieces(mr, access->address - mw->start + mw->address, access->length,
-		     pieces);
+	if (err) {
+		read_unlock_bh(&mr->lock);
+		return err;
+	}
+	begin_pieces(mr, address, access->length, pieces);
 	pieces->locked = true;
 	__release(&mr->lock); /* for sparse: it stays locked */
 	return 0;
@@ -236,18 +285,10 @@ static struct roce_key *find_key(struct roce_device *dev,
 	return key;
 }
 
-/**
- * roce_access_begin() - check an access and get its first piece
- * @access: the access to check
- * @pieces: set to the first piece; roce_access_next() finds the others
- *
- * In a section, which must last until roce_access_end(). The lock of the
- * region may be held until then: the caller only copies in between.
- *
- * Return: 0 or -EACCES.
- */
-int roce_access_begin(const struct roce_access *access,
-		      struct roce_access_pieces *pieces)
+/* @fault: NULL if the memory is not accessed */
+static __always_inline int begin(const struct roce_access *access,
+				 struct roce_access_pieces *pieces,
+				 struct roce_fault *fault)
 {
 	struct roce_device *dev = to_roce_device(access->pd->ibpd.device);
 	struct roce_key *key = find_key(dev, access);
@@ -256,18 +297,35 @@ int roce_access_begin(const struct roce_access *access,
 	if (!key)
 		return -EACCES;
 	if (key->is_window)
-		return begin_window(roce_mw_of_key(key), access, pieces);
+		return begin_window(roce_mw_of_key(key), access, pieces, fault);
 	mr = roce_mr_of_key(key);
-	/* Racy: a rereg may change it, but never to or from ROCE_MR_FAST. */
-	if (data_race(mr->kind) == ROCE_MR_FAST)
-		return begin_fast_region(mr, access, pieces);
+	/* Racy: a rereg may change it, but not from one side to the other. */
+	if (data_race(mr->kind) >= ROCE_MR_LOCKED)
+		return begin_locked_region(mr, access, pieces, fault);
 	return begin_region(mr, access, pieces);
+}
+
+/**
+ * roce_access_begin() - check an access and get its first piece
+ * @access: the access to check
+ * @pieces: set to the first piece; roce_access_next() finds the others
+ *
+ * In a section, which must last until roce_access_end(). The lock of the
+ * region may be held until then: the caller only copies in between.
+ *
+ * Return: 0, -EACCES, or -EAGAIN if memory is not present: then the caller keeps what it
+ * works on, and starts @access->fault.
+ */
+int roce_access_begin(const struct roce_access *access,
+		      struct roce_access_pieces *pieces)
+{
+	return begin(access, pieces, access->fault);
 }
 
 static int probe_access(const struct roce_access *access)
 {
 	struct roce_access_pieces pieces;
-	int err = roce_access_begin(access, &pieces);
+	int err = begin(access, &pieces, NULL);
 
 	if (!err)
 		roce_access_end(&pieces);
@@ -292,7 +350,7 @@ bool roce_access_is_allowed(const struct roce_access *access)
  *
  * In a section.
  *
- * Return: 0 or -EACCES.
+ * Return: 0, -EACCES, or -EAGAIN, see roce_access_begin().
  */
 int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 {
@@ -341,7 +399,8 @@ static int begin_number(const struct roce_access *access,
  * Atomic with respect to all atomic accesses by the device, and by CPUs that have
  * atomic operations on 64 bits (IBA volume 1, 9.4.5). In a section.
  *
- * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
+ * aligned.
  */
 int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 			     u64 swap, u64 *original)
@@ -364,7 +423,8 @@ int roce_access_compare_swap(const struct roce_access *access, u64 compare,
  *
  * Atomic like roce_access_compare_swap(). In a section.
  *
- * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
+ * aligned.
  */
 int roce_access_fetch_add(const struct roce_access *access, u64 add,
 			  u64 *original)
@@ -386,7 +446,8 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
  *
  * Atomic like roce_access_compare_swap(). In a section.
  *
- * Return: 0, -EACCES, or -EINVAL if the number is not aligned.
+ * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
+ * aligned.
  */
 int roce_access_store(const struct roce_access *access, u64 number)
 {
@@ -416,4 +477,36 @@ int roce_access_flush(const struct roce_access *access)
 	/* The writes are visible before the response is sent. */
 	wmb();
 	return err;
+}
+
+/**
+ * roce_access_get_odp() - find the memory of an access, which may be not present
+ * @access: the memory; its @latest is NULL
+ * @odp: set to the memory, to be released by roce_odp_put()
+ * @address: set to the address in the program
+ *
+ * In a section.
+ *
+ * Return: 0, -EPERM without the rights, or -EFAULT if there is no such memory, or it is
+ * pinned.
+ */
+int roce_access_get_odp(const struct roce_access *access, struct roce_odp **odp,
+			u64 *address)
+{
+	struct roce_key *key = find_key(to_roce_device(access->pd->ibpd.device), access);
+	struct roce_access readable = *access;
+	struct roce_mr *mr;
+
+	if (!key || key->is_window)
+		return -EFAULT;
+	mr = roce_mr_of_key(key);
+	readable.rights = 0;
+	if (!region_allows(mr, &readable) || !mr->odp)
+		return -EFAULT;
+	if (!region_allows(mr, access))
+		return -EPERM;
+	roce_odp_get(mr->odp);
+	*odp = mr->odp;
+	*address = access->address - mr->iova + mr->first_offset;
+	return 0;
 }

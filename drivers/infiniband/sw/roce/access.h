@@ -4,8 +4,10 @@
 
 #include <linux/types.h>
 
+struct roce_fault;
 struct roce_key;
 struct roce_mr;
+struct roce_odp;
 struct roce_pd;
 
 /**
@@ -17,6 +19,9 @@ struct roce_pd;
  * @address: of the first byte
  * @length: bytes; if 0, key and address are ignored, except for a FLUSH, which
  *	then means the whole region
+ * @ahead: bytes from @address on that the same message may access, @length of them now;
+ *	0 if that is not known
+ * @fault: of the engine, where pages that are not present are noted
  * @latest: optional cache for many accesses within one section: what the latest
  *	key named, at first NULL
  */
@@ -27,6 +32,8 @@ struct roce_access {
 	int rights;
 	u64 address;
 	u32 length;
+	u32 ahead;
+	struct roce_fault *fault;
 	struct roce_key **latest;
 };
 
@@ -76,6 +83,8 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
 			  u64 *original);
 int roce_access_store(const struct roce_access *access, u64 number);
 int roce_access_flush(const struct roce_access *access);
+int roce_access_get_odp(const struct roce_access *access, struct roce_odp **odp,
+			u64 *address);
 
 /**
  * roce_access_next() - go to the next piece of memory

@@ -50,7 +50,7 @@ struct roce_resource {
 };
 
 /**
- * roce_remote_access() - describe an access of the peer to memory
+ * roce_remote_access() - describe an access to memory by a received request
  * @qp: the QP
  * @rkey: R_Key
  * @address: of the first byte
@@ -58,7 +58,7 @@ struct roce_resource {
  * @rights: IB_ACCESS_* flags that the access needs
  */
 static inline struct roce_access
-roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
+roce_remote_access(struct roce_qp *qp, u32 rkey, u64 address, u32 length,
 		   int rights)
 {
 	return (struct roce_access) {
@@ -68,6 +68,7 @@ roce_remote_access(const struct roce_qp *qp, u32 rkey, u64 address, u32 length,
 		.rights = rights,
 		.address = address,
 		.length = length,
+		.fault = &qp->responder.engine.fault,
 	};
 }
 

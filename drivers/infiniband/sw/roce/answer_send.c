@@ -75,6 +75,8 @@ static int add_responses(struct roce_qp *qp, const struct roce_resource *resourc
 						       IB_ACCESS_REMOTE_READ);
 	int err;
 
+	access.ahead = resource->length;
+	access.fault = &qp->responder.sender.fault;
 	err = roce_train_begin_packets(train, packet, count);
 	if (!err && packet->payload)
 		err = roce_payload_read(&access, train);

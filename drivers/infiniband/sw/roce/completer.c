@@ -13,6 +13,7 @@
 #include "cnp.h"
 #include "codec.h"
 #include "counters.h"
+#include "engine.h"
 #include "flow.h"
 #include "payload.h"
 #include "qp.h"
@@ -290,10 +291,12 @@ static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 	       receive_response_ahead(qp, skb, packet);
 }
 
-/* The response to FLUSH and ATOMIC WRITE is that of an empty READ. */
-static enum ib_wc_status take_read_response(struct roce_qp *qp,
-					    const struct roce_request *request,
-					    const struct roce_packet *packet)
+/*
+ * The response to FLUSH and ATOMIC WRITE is that of an empty READ. Returns 0, -EBADMSG, or
+ * the error of roce_payload_scatter().
+ */
+static int take_read_response(struct roce_qp *qp, const struct roce_request *request,
+			      const struct roce_packet *packet)
 {
 	u32 offset = roce_psn_add(packet->psn, -request->first_psn) * qp->mtu;
 	u32 expected = request->opcode != IB_WR_RDMA_READ ? 0 :
@@ -303,24 +306,21 @@ static enum ib_wc_status take_read_response(struct roce_qp *qp,
 						      IB_ACCESS_LOCAL_WRITE);
 
 	if (packet->payload != expected)
-		return IB_WC_BAD_RESP_ERR;
+		return -EBADMSG;
 	walk.latest = &qp->requester.latest_key;
-	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
-						 IB_WC_SUCCESS;
+	return roce_payload_scatter(&walk, packet);
 }
 
 /* The original value is a number, so it is stored in host byte order. */
-static enum ib_wc_status take_atomic_response(struct roce_qp *qp,
-					      const struct roce_request *request,
-					      const struct roce_packet *packet)
+static int take_atomic_response(struct roce_qp *qp, const struct roce_request *request,
+				const struct roce_packet *packet)
 {
 	u64 original = packet->original;
 	struct roce_sge_walk walk = roce_request_walk(qp, request, 0,
 						      sizeof(original),
 						      IB_ACCESS_LOCAL_WRITE);
 
-	return roce_sge_scatter_buffer(&walk, &original) ?
-	       IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+	return roce_sge_scatter_buffer(&walk, &original);
 }
 
 /* Returns true if the packet is kept for later. */
@@ -330,7 +330,7 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 	bool atomic = packet->info->flags & ROCE_IS_ATOMIC;
 	struct roce_requester *requester = &qp->requester;
 	struct roce_request *request;
-	enum ib_wc_status status;
+	int err;
 
 	if (!acknowledge_until(qp, packet->psn))
 		return receive_response_ahead(qp, skb, packet);
@@ -342,10 +342,17 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 		return false;
 	}
 
-	status = atomic ? take_atomic_response(qp, request, packet) :
-			  take_read_response(qp, request, packet);
-	if (status != IB_WC_SUCCESS) {
-		roce_request_fail(qp, status);
+	err = atomic ? take_atomic_response(qp, request, packet) :
+		       take_read_response(qp, request, packet);
+	if (err == -EAGAIN) {
+		/* The run waits in the inbox until the memory is present. */
+		roce_run_return(skb, packet);
+		roce_engine_hold(&requester->engine, skb);
+		return true;
+	}
+	if (err) {
+		roce_request_fail(qp, err == -EBADMSG ? IB_WC_BAD_RESP_ERR :
+							IB_WC_LOC_PROT_ERR);
 		return false;
 	}
 	requester->unacked_psn = roce_psn_add(packet->psn, 1);

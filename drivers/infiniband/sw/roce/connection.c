@@ -16,6 +16,7 @@
 #include "cnp.h"
 #include "codec.h"
 #include "counters.h"
+#include "engine.h"
 #include "execute.h"
 #include "packet.h"
 #include "qp.h"
@@ -95,7 +96,17 @@ static void not_ready(struct roce_qp *qp)
 	roce_reorder_drop(responder->reorder, qp);
 }
 
-static void receive_expected(struct roce_qp *qp, const struct roce_packet *packet)
+/* The run waits in the inbox until the memory for its packet is present. */
+static bool hold(struct roce_qp *qp, struct sk_buff *skb, const struct roce_packet *packet)
+{
+	roce_run_return(skb, packet);
+	roce_engine_hold(&qp->responder.engine, skb);
+	return true;
+}
+
+/* Returns true if the rest of the run is kept for later. */
+static bool receive_expected(struct roce_qp *qp, struct sk_buff *skb,
+			     const struct roce_packet *packet)
 {
 	enum roce_verdict verdict = fits_message(qp, packet) ?
 				    roce_execute(qp, packet) : ROCE_INVALID;
@@ -103,13 +114,15 @@ static void receive_expected(struct roce_qp *qp, const struct roce_packet *packe
 	switch (verdict) {
 	case ROCE_DONE:
 		executed(qp, packet);
-		return;
+		return false;
+	case ROCE_NOT_PRESENT:
+		return hold(qp, skb, packet);
 	case ROCE_NOT_READY:
 		not_ready(qp);
-		return;
+		return false;
 	default:
 		refuse(qp, verdict);
-		return;
+		return false;
 	}
 }
 
@@ -200,21 +213,22 @@ static bool receive_reliable(struct roce_qp *qp, struct sk_buff *skb,
 	if (ahead > 0)
 		return receive_request_ahead(qp, skb, packet);
 	if (ahead == 0)
-		receive_expected(qp, packet);
-	else if (!roce_run(skb)->early)
+		return receive_expected(qp, skb, packet);
+	if (!roce_run(skb)->early)
 		receive_duplicate(qp, packet);
 	else /* It was kept, but meanwhile a retransmission was executed. */
 		roce_count(qp, duplicate_request);
 	return false;
 }
 
-static void receive_unreliable(struct roce_qp *qp,
+/* Returns true if the rest of the run is kept for later. */
+static bool receive_unreliable(struct roce_qp *qp, struct sk_buff *skb,
 			       const struct roce_packet *packet)
 {
 	struct roce_responder *responder = &qp->responder;
 	enum roce_verdict verdict = ROCE_INVALID;
 
-	if (packet->psn != responder->psn)
+	if (packet->psn != responder->psn && !packet->again)
 		roce_count(qp, out_of_sequence);
 	/* Drop an incomplete message; the next one reuses its receive. */
 	if (packet->psn != responder->psn || packet->info->flags & ROCE_IS_FIRST)
@@ -227,10 +241,12 @@ static void receive_unreliable(struct roce_qp *qp,
 	switch (verdict) {
 	case ROCE_DONE:
 		executed(qp, packet);
-		return;
+		return false;
+	case ROCE_NOT_PRESENT:
+		return hold(qp, skb, packet);
 	case ROCE_OPERATIONAL_ERROR:
 		roce_qp_set_error(qp, IB_QPS_ERR);
-		return;
+		return false;
 	case ROCE_ACCESS_VIOLATION:
 		roce_count(qp, resp_remote_access_errors);
 		break;
@@ -242,6 +258,7 @@ static void receive_unreliable(struct roce_qp *qp,
 	}
 	responder->message = 0;
 	responder->psn = roce_psn_add(packet->psn, 1);
+	return false;
 }
 
 /**
@@ -286,8 +303,7 @@ bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
 
 	if (roce_qp_is_reliable(qp))
 		return receive_reliable(qp, skb, packet);
-	receive_unreliable(qp, packet);
-	return false;
+	return receive_unreliable(qp, skb, packet);
 }
 
 /**

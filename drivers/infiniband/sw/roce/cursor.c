@@ -367,7 +367,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 			return 0;
 		count = count_requests_alike(qp, request, &packet, train);
 		err = roce_request_add_packets(qp, request, &packet, count, train);
-		if (err && err != -ENOMEM)
+		if (err && err != -ENOMEM && err != -EAGAIN)
 			request->status = IB_WC_LOC_PROT_ERR;
 		/* Some packets may be complete despite the error. */
 		added = train->packets - before;

@@ -6,6 +6,7 @@
 #include <linux/if_vlan.h>
 
 #include "counters.h"
+#include "engine.h"
 #include "packet.h"
 #include "qp.h"
 #include "receive.h"
@@ -30,21 +31,20 @@ static void make_grh(const struct sk_buff *skb, const struct roce_packet *packet
 		       sizeof(headers.v4));
 }
 
-static enum ib_wc_status place_datagram(struct roce_qp *qp,
-					const struct sk_buff *skb,
-					const struct roce_packet *packet)
+/* Returns 0, or -EINVAL, -EMSGSIZE, -EACCES, or -EAGAIN if memory is not present. */
+static int place_datagram(struct roce_qp *qp, const struct sk_buff *skb,
+			  const struct roce_packet *packet)
 {
 	struct roce_sge_walk walk = roce_receive_walk(qp, 0, ROCE_GRH_SIZE);
 	u8 grh[ROCE_GRH_SIZE];
 
 	if (!qp->responder.receive->valid)
-		return IB_WC_LOC_QP_OP_ERR;
+		return -EINVAL;
 	if (ROCE_GRH_SIZE + (u64)packet->payload > qp->responder.receive->length)
-		return IB_WC_LOC_LEN_ERR;
+		return -EMSGSIZE;
 	make_grh(skb, packet, grh);
-	if (roce_sge_scatter_buffer(&walk, grh))
-		return IB_WC_LOC_PROT_ERR;
-	return roce_receive_place(qp, packet, ROCE_GRH_SIZE);
+	return roce_sge_scatter_buffer(&walk, grh) ?:
+	       roce_receive_place(qp, packet, ROCE_GRH_SIZE);
 }
 
 /**
@@ -55,8 +55,10 @@ static enum ib_wc_status place_datagram(struct roce_qp *qp,
  * @packet: the datagram, taken from @skb
  *
  * BH disabled, in a section.
+ *
+ * Return: true if the rest of the run is kept for later, and @skb with it.
  */
-void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
+bool roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
 	bool ipv6 = roce_is_ipv6(skb);
@@ -67,39 +69,46 @@ void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
 		.network_hdr_type = ipv6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4,
 	};
-	enum ib_wc_status status;
+	int err;
 
 	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_UD) {
 		roce_drop(qp, rx_dropped_opcode, packet);
-		return;
+		return false;
 	}
 	if (packet->qkey != qp->attr.qkey) {
 		roce_drop(qp, rx_dropped_qkey, packet);
-		return;
+		return false;
 	}
 	if (packet->payload > qp->mtu) {
 		roce_drop(qp, rx_dropped_length, packet);
-		return;
+		return false;
 	}
 	if (!roce_receive_ensure(qp)) {
 		roce_drop(qp, rx_dropped_no_receive, packet);
-		return;
+		return false;
 	}
 
-	status = place_datagram(qp, skb, packet);
+	err = place_datagram(qp, skb, packet);
 	/* Anyone can send a datagram that is too long: it must not stop the QP. */
-	if (status == IB_WC_LOC_LEN_ERR) {
+	if (err == -EMSGSIZE) {
 		roce_drop(qp, rx_dropped_length, packet);
-		return;
+		return false;
 	}
-	if (status != IB_WC_SUCCESS) {
-		roce_receive_fail(qp, status);
+	if (err == -EAGAIN) {
+		roce_run_return(skb, packet);
+		roce_engine_hold(&qp->responder.engine, skb);
+		return true;
+	}
+	if (err) {
+		roce_receive_fail(qp, err == -EINVAL ? IB_WC_LOC_QP_OP_ERR :
+						       IB_WC_LOC_PROT_ERR);
 		roce_qp_set_error(qp, IB_QPS_ERR);
-		return;
+		return false;
 	}
 	if (roce_run(skb)->vlan_id < VLAN_N_VID) {
 		wc.wc_flags |= IB_WC_WITH_VLAN;
 		wc.vlan_id = roce_run(skb)->vlan_id;
 	}
 	roce_receive_succeed(qp, &wc, packet);
+	return false;
 }

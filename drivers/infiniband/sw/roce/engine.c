@@ -105,7 +105,7 @@ static bool disown(struct roce_engine *engine)
 
 	spin_lock_bh(&engine->lock);
 	go_on = !engine->wanted &&
-		(engine->again || !skb_queue_empty(&engine->inbox));
+		(engine->again || (!engine->held && !skb_queue_empty(&engine->inbox)));
 	engine->owned = go_on;
 	if (go_on)
 		engine->again = false;
@@ -117,7 +117,7 @@ static struct sk_buff *next_received(struct roce_engine *engine)
 {
 	struct sk_buff *skb;
 
-	if (skb_queue_empty_lockless(&engine->inbox))
+	if (skb_queue_empty_lockless(&engine->inbox) || roce_engine_is_held(engine))
 		return NULL;
 
 	spin_lock_bh(&engine->lock);
@@ -214,6 +214,34 @@ bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb)
 	if (won)
 		run_as_owner(engine);
 	return true;
+}
+
+/**
+ * roce_engine_hold() - keep a run until the memory for its next packet is present
+ * @engine: owned by the caller, with @engine->fault noted in this section
+ * @skb: the run, owned by the engine from now on; its receive function gets it again
+ *
+ * Later runs wait behind it in the inbox. The engine still advances.
+ */
+void roce_engine_hold(struct roce_engine *engine, struct sk_buff *skb)
+{
+	spin_lock_bh(&engine->lock);
+	__skb_queue_head(&engine->inbox, skb);
+	engine->inbox_bytes += skb->truesize;
+	WRITE_ONCE(engine->held, true);
+	spin_unlock_bh(&engine->lock);
+	/* It may end at once, on another CPU. */
+	roce_fault_start(&engine->fault);
+}
+
+static void memory_is_present(struct roce_fault *fault)
+{
+	struct roce_engine *engine = container_of(fault, struct roce_engine, fault);
+
+	spin_lock_bh(&engine->lock);
+	WRITE_ONCE(engine->held, false);
+	spin_unlock_bh(&engine->lock);
+	roce_engine_run(engine);
 }
 
 /**
@@ -369,16 +397,18 @@ void roce_engine_init(struct roce_engine *engine,
 	engine->again = false;
 	engine->wanted = false;
 	engine->yielded = false;
+	engine->held = false;
 	engine->flags = 0;
 	engine->lane = NULL;
 	atomic_set(&engine->runs, 0);
 	INIT_LIST_HEAD(&engine->node);
 	roce_egress_turn_init(&engine->turn);
+	roce_fault_init(&engine->fault, memory_is_present);
 }
 
 /**
  * roce_engine_purge() - drop all packets in the inbox
- * @engine: owned by the caller, or in no table any more
+ * @engine: owned by the caller, or in no table any more; without a page fault
  *
  * Takes the lock, because packets may be arriving.
  */
@@ -390,6 +420,7 @@ void roce_engine_purge(struct roce_engine *engine)
 	spin_lock_bh(&engine->lock);
 	skb_queue_splice_init(&engine->inbox, &gone);
 	engine->inbox_bytes = 0;
+	WRITE_ONCE(engine->held, false);
 	spin_unlock_bh(&engine->lock);
 	__skb_queue_purge(&gone);
 }

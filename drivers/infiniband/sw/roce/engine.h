@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "egress.h"
+#include "fault.h"
 
 struct roce_engine;
 struct roce_lane;
@@ -42,11 +43,13 @@ struct roce_engine_ops {
  * @wanted: the control path waits for it, and nobody else can become the owner
  * @yielded: the budget of the CPU was used up; until the scheduled run, only the control
  *	path can become the owner
+ * @held: the packets in @inbox wait for @fault
  * @flags: ROCE_ENGINE_SCHEDULED
  * @lane: of the CPU where it is scheduled, or was last
  * @node: in @lane
  * @runs: scheduled runs in progress
  * @turn: in the queue of those that wait until fewer packets are queued in this host
+ * @fault: of the memory for a received packet
  *
  * An engine runs to completion on the CPU that has work for it: a received train,
  * a doorbell, a timer. At most one CPU at a time owns it. Another CPU leaves its
@@ -64,12 +67,23 @@ struct roce_engine {
 	bool again;
 	bool wanted;
 	bool yielded;
+	bool held;
 	unsigned long flags;
 	struct roce_lane *lane;
 	struct list_head node;
 	atomic_t runs;
 	struct roce_turn turn;
+	struct roce_fault fault;
 };
+
+/**
+ * roce_engine_is_held() - whether received packets wait for memory
+ * @engine: owned by the caller
+ */
+static inline bool roce_engine_is_held(const struct roce_engine *engine)
+{
+	return READ_ONCE(engine->held);
+}
 
 /* The cost of one completion, in bytes of work */
 #define ROCE_COMPLETION_COST	128
@@ -83,6 +97,7 @@ void roce_engine_init(struct roce_engine *engine,
 		      const struct roce_engine_ops *ops);
 void roce_engine_purge(struct roce_engine *engine);
 void roce_engine_destroy(struct roce_engine *engine);
+void roce_engine_hold(struct roce_engine *engine, struct sk_buff *skb);
 bool roce_engine_receive(struct roce_engine *engine, struct sk_buff *skb);
 void roce_engine_run(struct roce_engine *engine);
 void roce_engine_schedule(struct roce_engine *engine);

@@ -47,7 +47,7 @@ static enum roce_verdict execute_send(struct roce_qp *qp,
 {
 	struct roce_responder *responder = &qp->responder;
 	u32 placed = packet->info->flags & ROCE_IS_FIRST ? 0 : responder->placed;
-	enum ib_wc_status status;
+	int err;
 
 	if (!roce_receive_ensure(qp))
 		return ROCE_NOT_READY;
@@ -55,9 +55,11 @@ static enum roce_verdict execute_send(struct roce_qp *qp,
 		return fail_receive(qp, IB_WC_LOC_QP_OP_ERR);
 	if ((u64)placed + packet->payload > responder->receive->length)
 		return refuse_length(qp, packet);
-	status = roce_receive_place(qp, packet, placed);
-	if (status != IB_WC_SUCCESS)
-		return fail_receive(qp, status);
+	err = roce_receive_place(qp, packet, placed);
+	if (err == -EAGAIN)
+		return ROCE_NOT_PRESENT;
+	if (err)
+		return fail_receive(qp, IB_WC_LOC_PROT_ERR);
 
 	/* Before the completion: after it the consumer may reuse the memory. */
 	if (packet->info->flags & ROCE_HAS_INVALIDATE &&
@@ -77,7 +79,7 @@ static enum roce_verdict execute_send(struct roce_qp *qp,
 	return ROCE_DONE;
 }
 
-static bool remote_access_is_allowed(const struct roce_qp *qp,
+static bool remote_access_is_allowed(struct roce_qp *qp,
 				     const struct roce_packet *packet,
 				     int rights)
 {
@@ -101,7 +103,6 @@ static enum roce_verdict begin_write(struct roce_qp *qp,
 	responder->rkey = packet->rkey;
 	responder->remaining = packet->length;
 	responder->placed = 0;
-	roce_count(qp, rx_write_requests);
 	return ROCE_DONE;
 }
 
@@ -113,6 +114,7 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
 	u32 payload = packet->payload;
 	struct roce_access access;
 	enum roce_verdict verdict;
+	int err;
 
 	/* Before anything changes, because the packet will come again. */
 	if (flags & ROCE_HAS_IMMEDIATE && !roce_receive_ensure(qp))
@@ -130,9 +132,13 @@ static enum roce_verdict execute_write(struct roce_qp *qp,
 	smp_wmb();
 	access = roce_remote_access(qp, responder->rkey, responder->address,
 				    payload, IB_ACCESS_REMOTE_WRITE);
+	access.ahead = responder->remaining;
 	access.latest = &responder->latest_key;
-	if (payload && roce_payload_write(&access, packet, 0))
-		return ROCE_ACCESS_VIOLATION;
+	err = payload ? roce_payload_write(&access, packet, 0) : 0;
+	if (err)
+		return err == -EAGAIN ? ROCE_NOT_PRESENT : ROCE_ACCESS_VIOLATION;
+	if (flags & ROCE_IS_FIRST)
+		roce_count(qp, rx_write_requests);
 	responder->address += payload;
 	responder->remaining -= payload;
 	responder->placed += payload;
@@ -185,12 +191,19 @@ static enum roce_verdict execute_read(struct roce_qp *qp,
 	return ROCE_DONE;
 }
 
-/* @err: 0, -EACCES, or -EINVAL for a number that is not aligned */
+/* @err: 0, -EACCES, -EAGAIN, or -EINVAL for a number that is not aligned */
 static enum roce_verdict verdict_of(int err)
 {
-	if (!err)
+	switch (err) {
+	case 0:
 		return ROCE_DONE;
-	return err == -EACCES ? ROCE_ACCESS_VIOLATION : ROCE_INVALID;
+	case -EACCES:
+		return ROCE_ACCESS_VIOLATION;
+	case -EAGAIN:
+		return ROCE_NOT_PRESENT;
+	default:
+		return ROCE_INVALID;
+	}
 }
 
 static enum roce_verdict execute_atomic(struct roce_qp *qp,
@@ -277,7 +290,9 @@ static enum roce_verdict execute_flush(struct roce_qp *qp,
  * BH disabled, in a section. IBA volume 1, 9.7.4.1 and 9.7.5.1.
  *
  * Return: the result. After ROCE_NOT_READY nothing has changed, and the packet may
- * come again.
+ * come again. After ROCE_NOT_PRESENT the caller keeps the packet until the memory is
+ * present, see roce_engine_hold(); only memory that the message overwrites anyway may
+ * have changed.
  */
 enum roce_verdict roce_execute(struct roce_qp *qp, const struct roce_packet *packet)
 {

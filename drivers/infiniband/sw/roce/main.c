@@ -8,6 +8,7 @@
 #include "device.h"
 #include "devices.h"
 #include "engine.h"
+#include "fault.h"
 #include "icrc.h"
 #include "mcast.h"
 #include "parent.h"
@@ -31,9 +32,13 @@ static int __init roce_init(void)
 
 	roce_opcodes_init();
 	roce_engines_init();
-	err = roce_mcast_init();
+	err = roce_faults_init();
 	if (err)
 		goto icrc_exit;
+
+	err = roce_mcast_init();
+	if (err)
+		goto faults_exit;
 
 	err = roce_cc_init();
 	if (err)
@@ -74,6 +79,8 @@ cc_exit:
 	roce_cc_exit();
 mcast_exit:
 	roce_mcast_exit();
+faults_exit:
+	roce_faults_exit();
 icrc_exit:
 	roce_icrc_exit();
 	return err;
@@ -89,6 +96,7 @@ static void __exit roce_exit(void)
 	roce_recv_exit();
 	roce_cc_exit();
 	roce_mcast_exit();
+	roce_faults_exit();
 	roce_engines_exit();
 	roce_icrc_exit();
 	rcu_barrier();

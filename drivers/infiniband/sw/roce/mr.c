@@ -10,13 +10,14 @@
 #include "device.h"
 #include "key.h"
 #include "mr.h"
+#include "odp.h"
 #include "roce.h"
 #include "section.h"
 #include "user_memory.h"
 
 /*
  * The rights of a region. Flags that the IBA calls optional are accepted and
- * ignored; on-demand paging is not implemented.
+ * ignored. IB_ACCESS_ON_DEMAND is no right: only roce_reg_mr() knows it.
  */
 #define SUPPORTED_ACCESS \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
@@ -80,7 +81,7 @@ struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int acce
 static struct roce_user_memory memory_of(const struct roce_mr *mr)
 {
 	struct roce_user_memory memory = {
-		.umem = mr->umem, .dmabuf = mr->dmabuf,
+		.umem = mr->umem, .odp = mr->odp, .dmabuf = mr->dmabuf,
 		.extents = mr->extents, .extent_count = mr->extent_count,
 	};
 
@@ -101,6 +102,9 @@ static void set_memory(struct roce_mr *mr, const struct roce_user_memory *memory
 	mr->ibmr.length = memory->length;
 	mr->first_offset = memory->first_offset;
 	mr->umem = memory->umem;
+	mr->odp = memory->odp;
+	if (mr->odp)
+		mr->odp->lock = &mr->lock;
 	mr->extents = memory->extents;
 	mr->extent_count = memory->extent_count;
 	mr->dmabuf = memory->dmabuf;
@@ -205,7 +209,7 @@ static struct ib_mr *new_user_region(struct ib_pd *ibpd,
  * @start: address of the memory in the calling program
  * @length: bytes
  * @iova: address of the first byte in work requests and packets
- * @access: IB_ACCESS_* flags
+ * @access: IB_ACCESS_* flags; with IB_ACCESS_ON_DEMAND the memory is not pinned
  *
  * Return: the region, or an error pointer.
  */
@@ -217,7 +221,11 @@ struct ib_mr *roce_reg_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 	};
 	int err;
 
-	err = roce_mr_check_access(access) ?:
+	err = roce_mr_check_access(access & ~IB_ACCESS_ON_DEMAND);
+	if (err)
+		return ERR_PTR(err);
+	err = access & IB_ACCESS_ON_DEMAND ?
+	      roce_user_memory_map_on_demand(ibpd->device, start, &memory) :
 	      roce_user_memory_pin(ibpd->device, start, &memory);
 	if (err)
 		return ERR_PTR(err);
@@ -287,7 +295,8 @@ static bool must_pin_again(const struct roce_mr *mr, int access)
  * The keys stay (IBA volume 1, 11.2.8). Accesses are refused while it runs. On
  * error the region is unchanged.
  *
- * Return: NULL, or an error pointer: -EBUSY while windows are bound.
+ * Return: NULL, or an error pointer: -EBUSY while windows are bound, -EOPNOTSUPP for
+ * memory that is not, or should not be, pinned.
  */
 struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    u64 length, u64 iova, int access,
@@ -299,7 +308,8 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	err = roce_mr_check_access(access);
+	/* Pinned memory is accessed without the lock, other memory is not. */
+	err = mr->odp ? -EOPNOTSUPP : roce_mr_check_access(access);
 	if (err)
 		return ERR_PTR(err);
 

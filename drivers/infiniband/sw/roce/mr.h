@@ -8,13 +8,17 @@
 
 struct dma_buf_attachment;
 struct roce_extent;
+struct roce_odp;
 struct roce_pd;
 
 enum roce_mr_kind {
 	ROCE_MR_USER,		/* pinned pages of a program */
 	ROCE_MR_DMABUF,		/* a dma-buf that a program registered */
 	ROCE_MR_DMA,		/* all memory, by kernel virtual address */
+	/* The memory of these is accessed under the lock of the region. */
 	ROCE_MR_FAST,		/* kernel pages, registered by work requests */
+	ROCE_MR_ODP,		/* pages of a program that are not pinned */
+	ROCE_MR_LOCKED = ROCE_MR_FAST,
 };
 
 /**
@@ -22,20 +26,22 @@ enum roce_mr_kind {
  * @ibmr: the core's part
  * @key: L_Key and R_Key, which are the same
  * @kind: what the region consists of
- * @lock: held for reading during access to the memory of a fast region, or of any
- *	region through a window; for writing while @valid or @windows changes
+ * @lock: held for reading during access to the memory of a fast region, of one that is
+ *	not pinned, or of any region through a window; for writing while @valid, @windows
+ *	or the pages of @odp change
  * @valid: the state of the key is Valid, else Invalid (IBA volume 1, 10.6.3)
  * @windows: number of windows bound to it
  * @access: IB_ACCESS_* flags
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
  * @first_offset: offset of the first byte in the first page or block, or in the
- *	dma-buf
+ *	dma-buf; for @odp, its address in the program
  * @umem: the pinned memory of a program
  * @extents: used instead of @pages or @blocks where it is smaller, for mostly
  *	contiguous memory, and for lists with gaps
  * @extent_count: number of extents
  * @pages: pages of @umem
+ * @odp: memory of a program that is not pinned
  * @dmabuf: attachment of the dma-buf
  * @contiguous: kernel address of the dma-buf
  * @blocks: kernel addresses of the pages of a fast region
@@ -50,7 +56,7 @@ enum roce_mr_kind {
  *
  * A section that finds a valid region may use its memory until the section ends,
  * without a lock. Fast regions need the lock: work requests and packets invalidate
- * them at once.
+ * them at once. So does memory that is not pinned: the kernel takes its pages.
  */
 struct roce_mr {
 	struct ib_mr ibmr;
@@ -64,6 +70,7 @@ struct roce_mr {
 	u64 length;
 	u64 first_offset;
 	struct ib_umem *umem;
+	struct roce_odp *odp;
 	struct dma_buf_attachment *dmabuf;
 	struct roce_extent *extents;
 	u32 extent_count;

@@ -16,7 +16,8 @@
  *
  * In a section.
  *
- * Return: 0, -EACCES, or -ENOMEM; after an error the packet must be cancelled.
+ * Return: 0, -EACCES, -ENOMEM, or -EAGAIN, see roce_access_begin(); after an error the
+ * packet must be cancelled.
  */
 int roce_payload_read(const struct roce_access *access, struct roce_train *train)
 {
@@ -40,7 +41,8 @@ int roce_payload_read(const struct roce_access *access, struct roce_train *train
  *
  * In a section.
  *
- * Return: 0, -EACCES, or -EFAULT if the payload is too short.
+ * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EFAULT if the payload is too
+ * short.
  */
 int roce_payload_write(const struct roce_access *access,
 		       const struct roce_packet *packet, u32 offset)
@@ -66,7 +68,7 @@ int roce_payload_write(const struct roce_access *access,
  *
  * In a section.
  *
- * Return: 0, -EACCES or -ENOMEM.
+ * Return: 0, -EACCES, -ENOMEM, or -EAGAIN, see roce_access_begin().
  */
 int roce_payload_gather(struct roce_sge_walk *walk, struct roce_train *train)
 {
@@ -84,7 +86,7 @@ int roce_payload_gather(struct roce_sge_walk *walk, struct roce_train *train)
  *
  * In a section.
  *
- * Return: 0, -EACCES or -EFAULT.
+ * Return: 0, -EACCES, -EFAULT, or -EAGAIN, see roce_access_begin().
  */
 int roce_payload_scatter(struct roce_sge_walk *walk, const struct roce_packet *packet)
 {

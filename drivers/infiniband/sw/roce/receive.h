@@ -36,10 +36,9 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 /* receive_queue.c: of a QP */
 bool roce_receive_fetch(struct roce_qp *qp);
 bool roce_receive_ensure(struct roce_qp *qp);
-struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
+struct roce_sge_walk roce_receive_walk(struct roce_qp *qp, u64 offset,
 				       u32 length);
-enum ib_wc_status roce_receive_place(struct roce_qp *qp,
-				     const struct roce_packet *packet, u64 offset);
+int roce_receive_place(struct roce_qp *qp, const struct roce_packet *packet, u64 offset);
 void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
 void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
 			  const struct roce_packet *packet);

@@ -63,7 +63,7 @@ static struct roce_pd *receive_pd(const struct roce_qp *qp)
  * @offset: bytes from the start of the receive
  * @length: bytes
  */
-struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
+struct roce_sge_walk roce_receive_walk(struct roce_qp *qp, u64 offset,
 				       u32 length)
 {
 	const struct roce_receive *receive = qp->responder.receive;
@@ -75,6 +75,7 @@ struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
 		.offset = offset,
 		.left = length,
 		.access = IB_ACCESS_LOCAL_WRITE,
+		.fault = &qp->responder.engine.fault,
 	};
 }
 
@@ -86,16 +87,14 @@ struct roce_sge_walk roce_receive_walk(const struct roce_qp *qp, u64 offset,
  *
  * In a section.
  *
- * Return: IB_WC_SUCCESS, or IB_WC_LOC_PROT_ERR if a key does not allow the access.
+ * Return: 0, or the error of roce_payload_scatter().
  */
-enum ib_wc_status roce_receive_place(struct roce_qp *qp,
-				     const struct roce_packet *packet, u64 offset)
+int roce_receive_place(struct roce_qp *qp, const struct roce_packet *packet, u64 offset)
 {
 	struct roce_sge_walk walk = roce_receive_walk(qp, offset, packet->payload);
 
 	walk.latest = &qp->responder.latest_key;
-	return roce_payload_scatter(&walk, packet) ? IB_WC_LOC_PROT_ERR :
-						 IB_WC_SUCCESS;
+	return roce_payload_scatter(&walk, packet);
 }
 
 /**

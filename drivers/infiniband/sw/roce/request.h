@@ -101,9 +101,16 @@ static inline u32 roce_request_end(const struct roce_request *request)
 	return roce_psn_add(request->first_psn, request->packets);
 }
 
-/** roce_request_walk() - walk over the memory of @request from @offset on, for @access */
+/**
+ * roce_request_walk() - make a walk over a part of the memory of a request
+ * @qp: its requester is owned by the caller
+ * @request: of @qp
+ * @offset: bytes from the start
+ * @length: bytes
+ * @access: IB_ACCESS_LOCAL_WRITE to place a received packet, 0 to send
+ */
 static inline struct roce_sge_walk
-roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
+roce_request_walk(struct roce_qp *qp, const struct roce_request *request,
 		  u64 offset, u32 length, int access)
 {
 	return (struct roce_sge_walk) {
@@ -113,6 +120,8 @@ roce_request_walk(const struct roce_qp *qp, const struct roce_request *request,
 		.offset = offset,
 		.left = length,
 		.access = access,
+		.fault = access ? &qp->requester.engine.fault :
+				  &qp->requester.sender.fault,
 	};
 }
 

@@ -266,6 +266,22 @@ static void check_drained(struct roce_qp *qp)
 	}
 }
 
+/*
+ * Whether the requester waits for its own memory: to send, or for a response that is here.
+ * Meanwhile, and immediately after it, no answer is late.
+ */
+static bool waits_for_pages(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	bool waits = roce_engine_is_held(&requester->engine) ||
+		     roce_fault_is_pending(&requester->sender.fault);
+
+	if (waits || requester->paging)
+		roce_retransmit_expect_progress(qp);
+	requester->paging = waits;
+	return waits;
+}
+
 static bool advance_requester(struct roce_engine *engine)
 {
 	struct roce_qp *qp = roce_requester_qp(engine);
@@ -280,12 +296,14 @@ static bool advance_requester(struct roce_engine *engine)
 			return false;
 	}
 
-	if (!roce_reorder_is_idle(qp->requester.reorder))
-		more = roce_completer_receive_early(qp);
-	if (!roce_qp_is_sending(qp))
-		return true;
-	roce_retransmit_check_timeout(qp);
-	roce_probe_check(qp);
+	if (!waits_for_pages(qp)) {
+		if (!roce_reorder_is_idle(qp->requester.reorder))
+			more = roce_completer_receive_early(qp);
+		if (!roce_qp_is_sending(qp))
+			return true;
+		roce_retransmit_check_timeout(qp);
+		roce_probe_check(qp);
+	}
 	more |= roce_sender_advance(qp, &qp->requester.sender, send_next);
 	/* A request has failed: come back to flush the others. */
 	if (!roce_qp_is_sending(qp))
@@ -392,7 +410,7 @@ void roce_requester_reset(struct roce_qp *qp)
 }
 
 /**
- * roce_requester_stop() - stop the timers, and drop packets that came early
+ * roce_requester_stop() - stop timers and page faults, and drop packets that came early
  * @qp: in a state in which nothing starts them
  *
  * Process context.
@@ -405,4 +423,6 @@ void roce_requester_stop(struct roce_qp *qp)
 	roce_probe_stop(qp);
 	roce_sender_stop(&requester->sender);
 	roce_reorder_end(&requester->reorder, qp);
+	roce_fault_cancel(&requester->engine.fault);
+	requester->paging = false;
 }

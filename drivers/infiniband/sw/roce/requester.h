@@ -57,6 +57,7 @@ struct roce_scoreboard;
  * @company_awaited: a short message waits for others, as long as @sender.timer runs
  * @ack_timer: fires no earlier than the retransmission is due
  * @ack_deadline: jiffies at which the response is overdue
+ * @paging: it waited for pages of its own memory when it last advanced
  * @draining: the event of a drained send queue was not reported yet
  * @latest_key: cache for the key of READ responses, within this section
  * @reorder: responses that came early; NULL before the first one
@@ -116,6 +117,7 @@ struct roce_requester {
 	bool company_awaited;
 	struct timer_list ack_timer;
 	unsigned long ack_deadline;
+	bool paging;
 	bool draining;
 	struct roce_key *latest_key;
 	struct roce_reorder *reorder;

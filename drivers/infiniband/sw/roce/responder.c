@@ -39,9 +39,9 @@ static void receive_requests(struct roce_qp *qp, struct sk_buff *skb)
 			roce_connection_refuse(qp, &packet, from_peer);
 		else if (!roce_qp_can_receive(qp))
 			roce_drop(qp, rx_dropped_qp_state, &packet);
-		else if (roce_qp_is_datagram(qp))
-			roce_datagram_receive(qp, skb, &packet);
-		else if (roce_connection_receive(qp, skb, &packet, from_peer))
+		else if (roce_qp_is_datagram(qp) ?
+			 roce_datagram_receive(qp, skb, &packet) :
+			 roce_connection_receive(qp, skb, &packet, from_peer))
 			return;
 	}
 	consume_skb(skb);
@@ -78,7 +78,8 @@ static bool advance_responder(struct roce_engine *engine)
 		       roce_receive_flush(qp);
 	if (!roce_qp_can_receive(qp) || roce_qp_is_datagram(qp))
 		return false;
-	more = !roce_reorder_is_idle(qp->responder.reorder) && receive_early(qp);
+	more = !roce_reorder_is_idle(qp->responder.reorder) &&
+	       !roce_engine_is_held(engine) && receive_early(qp);
 	return roce_answer_send(qp) || more;
 }
 
@@ -149,7 +150,7 @@ void roce_responder_reset(struct roce_qp *qp)
 }
 
 /**
- * roce_responder_stop() - stop the timers, and drop packets that came early
+ * roce_responder_stop() - stop timers and page faults, and drop packets that came early
  * @qp: in a state in which nothing starts them
  *
  * Process context.
@@ -158,6 +159,7 @@ void roce_responder_stop(struct roce_qp *qp)
 {
 	roce_sender_stop(&qp->responder.sender);
 	roce_reorder_end(&qp->responder.reorder, qp);
+	roce_fault_cancel(&qp->responder.engine.fault);
 }
 
 /**

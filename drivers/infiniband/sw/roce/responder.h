@@ -111,7 +111,7 @@ void roce_connection_refuse(struct roce_qp *qp, const struct roce_packet *packet
 void roce_connection_tell_of_gap(struct roce_qp *qp);
 
 /* datagram.c */
-void roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
+bool roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet);
 
 #endif /* ROCE_RESPONDER_H */

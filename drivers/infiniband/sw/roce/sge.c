@@ -26,10 +26,12 @@ bool roce_sge_next(struct roce_sge_walk *walk)
 			.pd = walk->pd,
 			.key = sge->lkey,
 			.rights = walk->access,
+			.fault = walk->fault,
 			.latest = walk->latest,
 			.address = sge->addr + walk->offset,
 			.length = min_t(u64, walk->left,
 					sge->length - walk->offset),
+			.ahead = sge->length - walk->offset,
 		};
 		walk->offset += walk->piece.length;
 		walk->left -= walk->piece.length;
@@ -45,7 +47,7 @@ bool roce_sge_next(struct roce_sge_walk *walk)
  *
  * In a section.
  *
- * Return: 0 or -EACCES.
+ * Return: 0, -EACCES, or -EAGAIN, see roce_access_begin().
  */
 int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer)
 {

@@ -14,6 +14,7 @@
  * @offset: bytes to skip first
  * @left: bytes left
  * @access: IB_ACCESS_* flags that the access needs, 0 for reading
+ * @fault: see &struct roce_access
  * @latest: see &struct roce_access
  * @piece: set by roce_sge_next()
  */
@@ -24,6 +25,7 @@ struct roce_sge_walk {
 	u64 offset;
 	u32 left;
 	int access;
+	struct roce_fault *fault;
 	struct roce_key **latest;
 	struct roce_access piece;
 };

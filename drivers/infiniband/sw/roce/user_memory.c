@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The memory of a user region: pinned and listed pages, or a mapped dma-buf.
+ * The memory of a user region: pinned and listed pages, pages on demand, or a mapped
+ * dma-buf.
  */
 #include <rdma/ib_umem.h>
 
 #include "compat.h"
 #include "dmabuf.h"
 #include "extent.h"
+#include "odp.h"
 #include "roce.h"
 #include "user_memory.h"
 
@@ -102,6 +104,45 @@ int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
 	return 0;
 }
 
+static bool is_implicit(u64 start, const struct roce_user_memory *memory)
+{
+	return !start && memory->length == U64_MAX;
+}
+
+/**
+ * roce_user_memory_map_on_demand() - use memory of the calling program without pinning it
+ * @ibdev: the device that will use it
+ * @start: address in the program; 0 with a length of U64_MAX means all of its memory
+ * @memory: as in roce_user_memory_pin()
+ *
+ * Process context. Nothing is looked for in the program: memory may appear later.
+ *
+ * Return: 0, -EINVAL for an invalid range, -ENOMEM, or -EOPNOTSUPP if the kernel has no
+ * on-demand paging. After an error there is nothing to release.
+ */
+int roce_user_memory_map_on_demand(struct ib_device *ibdev, u64 start,
+				   struct roce_user_memory *memory)
+{
+	u64 end;
+	int err;
+
+	if (is_implicit(start, memory))
+		err = memory->iova ? -EINVAL : 0;
+	else
+		err = check_range(memory);
+	if (err)
+		return err;
+	if (check_add_overflow(start, memory->length, &end))
+		return -EINVAL;
+
+	memory->odp = roce_odp_new(ibdev, memory->access);
+	if (IS_ERR(memory->odp))
+		return PTR_ERR(memory->odp);
+	memory->kind = ROCE_MR_ODP;
+	memory->first_offset = start;
+	return 0;
+}
+
 /**
  * roce_user_memory_map_dmabuf() - map a dma-buf of the calling program
  * @ibdev: the device that will use it
@@ -148,6 +189,8 @@ void roce_user_memory_release(const struct roce_user_memory *memory)
 	kvfree(memory->extents);
 	if (memory->umem)
 		ib_umem_release(memory->umem);
+	if (memory->odp)
+		roce_odp_free(memory->odp);
 	if (memory->dmabuf)
 		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
 }

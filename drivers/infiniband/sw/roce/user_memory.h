@@ -9,10 +9,11 @@ struct ib_device;
 struct ib_umem;
 struct page;
 struct roce_extent;
+struct roce_odp;
 
 /**
- * struct roce_user_memory - the memory of a user region, pages or a dma-buf
- * @kind: ROCE_MR_USER or ROCE_MR_DMABUF
+ * struct roce_user_memory - the memory of a user region: pages or a dma-buf
+ * @kind: ROCE_MR_USER, ROCE_MR_ODP or ROCE_MR_DMABUF
  * @iova: address of the first byte, as work requests and packets use it
  * @length: bytes
  * @access: IB_ACCESS_* flags of the region
@@ -21,6 +22,7 @@ struct roce_extent;
  * @pages: pages of @umem
  * @extents: used instead of @pages where it is smaller
  * @extent_count: number of extents
+ * @odp: the memory that is not pinned
  * @dmabuf: attachment of the dma-buf
  * @contiguous: kernel address of the dma-buf
  *
@@ -36,12 +38,15 @@ struct roce_user_memory {
 	struct page **pages;
 	struct roce_extent *extents;
 	u32 extent_count;
+	struct roce_odp *odp;
 	struct dma_buf_attachment *dmabuf;
 	void *contiguous;
 };
 
 int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
 			 struct roce_user_memory *memory);
+int roce_user_memory_map_on_demand(struct ib_device *ibdev, u64 start,
+				   struct roce_user_memory *memory);
 int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 				struct roce_user_memory *memory);
 void roce_user_memory_release(const struct roce_user_memory *memory);

@@ -2,7 +2,8 @@
 /*
  * The transmitter of both halves of a QP. A train waits for the rate of the flow and for
  * its turn among the QPs of the host, is built, and is handed to the network. If the
- * queue of the netdev is full or memory is missing, the half waits for a while.
+ * queue of the netdev is full or memory is missing, the half waits for a while. If the
+ * memory to send is not present, it waits for a page fault.
  *
  * A half knows what its next packets are, and is told how many were sent.
  */
@@ -77,6 +78,23 @@ static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
 	return -ENOBUFS;
 }
 
+/*
+ * A train could not be built. If memory is not present, the half waits for it. Other errors
+ * than these are those of the consumer's memory: waiting does not help.
+ */
+static int not_built(struct roce_qp *qp, struct roce_sender *sender, int err)
+{
+	switch (err) {
+	case -ENOMEM:
+		return stall(qp, sender, err);
+	case -EAGAIN:
+		roce_fault_start(&sender->fault);
+		return -EBUSY;
+	default:
+		return -EACCES;
+	}
+}
+
 /**
  * roce_xmit_built() - send a train that waits for neither the rate nor a turn
  * @qp: the caller owns the half in @xmit
@@ -92,16 +110,14 @@ int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err)
 	struct roce_sender *sender = xmit->sender;
 	struct roce_train *train = &xmit->train;
 
-	/* All other errors are those of the consumer's memory: waiting does not help. */
-	if (err && err != -ENOMEM)
-		return -EACCES;
-	if (!err)
-		err = roce_flow_send(qp, sender->half, xmit->av, train);
+	if (err)
+		return not_built(qp, sender, err);
+	err = roce_flow_send(qp, sender->half, xmit->av, train);
 	if (!err)
 		train->sent = train->packets;
 	if (train->sent)
 		sender->stalls = 0;
-	if (err == -EAGAIN || err == -ENOMEM)
+	if (err == -EAGAIN)
 		return stall(qp, sender, err);
 	sender->stalls = 0;
 	return err;
@@ -134,9 +150,10 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
  * left.
  *
  * Return: 0 if these are all packets of the train. -EBUSY if the sender waits before it
- * can send the others: for the rate, its turn, the netdev or memory. -EACCES if nothing
- * could be built. If no packet has left and the train is dropped: -ENOBUFS after too long
- * a wait for the netdev, or of an answer for memory; -EHOSTUNREACH without a route.
+ * can send the others: for the rate, its turn, the netdev, memory, or pages of the memory
+ * to send. -EACCES if nothing could be built. If no packet has left and the train is
+ * dropped: -ENOBUFS after too long a wait for the netdev, or of an answer for memory;
+ * -EHOSTUNREACH without a route.
  */
 int roce_xmit(struct roce_qp *qp, struct roce_xmit *xmit)
 {
@@ -168,6 +185,13 @@ bool roce_sender_advance(struct roce_qp *qp, struct roce_sender *sender,
 	return !trains;
 }
 
+static void memory_is_present(struct roce_fault *fault)
+{
+	struct roce_sender *sender = container_of(fault, struct roce_sender, fault);
+
+	roce_engine_run(sender->engine);
+}
+
 static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
 {
 	struct roce_sender *sender = container_of(timer, struct roce_sender, timer);
@@ -188,17 +212,19 @@ void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
 	sender->engine = engine;
 	sender->half = half;
 	hrtimer_setup(&sender->timer, wait_is_over, CLOCK_MONOTONIC, ROCE_WAIT_MODE);
+	roce_fault_init(&sender->fault, memory_is_present);
 }
 
 /**
- * roce_sender_stop() - stop the timer, and end the wait
- * @sender: in a state in which nothing starts the timer
+ * roce_sender_stop() - stop timer and page fault, and end the wait
+ * @sender: in a state in which nothing starts them
  *
  * Process context.
  */
 void roce_sender_stop(struct roce_sender *sender)
 {
 	hrtimer_cancel(&sender->timer);
+	roce_fault_cancel(&sender->fault);
 	sender->wait_end = 0;
 	sender->stalls = 0;
 }

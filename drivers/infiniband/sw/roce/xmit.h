@@ -4,6 +4,7 @@
 
 #include <linux/hrtimer.h>
 
+#include "fault.h"
 #include "flow.h"
 #include "train.h"
 
@@ -27,6 +28,7 @@ struct roce_qp;
  * @pacing: @wait_end is that of a wait for the rate of the flow
  * @rnr_waiting: @wait_end is that of an RNR NAK's delay, and no gap has been found since
  * @stalls: consecutive stalls for the netdev; of answers, also for memory
+ * @fault: nothing is sent as long as memory that must be sent next is not present
  */
 struct roce_sender {
 	struct roce_engine *engine;
@@ -36,6 +38,7 @@ struct roce_sender {
 	bool pacing;
 	bool rnr_waiting;
 	u32 stalls;
+	struct roce_fault fault;
 };
 
 /**
@@ -66,6 +69,8 @@ struct roce_xmit {
  */
 static inline bool roce_sender_is_waiting(struct roce_sender *sender)
 {
+	if (roce_fault_is_pending(&sender->fault))
+		return true;
 	if (!sender->wait_end)
 		return false;
 	if (ktime_before(ktime_get(), sender->wait_end))
