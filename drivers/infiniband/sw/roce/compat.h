@@ -238,6 +238,21 @@ static inline void roce_compat_set_kernel_caps(struct ib_device_attr *attr)
 #endif
 }
 
+static inline void roce_compat_set_odp_cap(struct ib_device_attr *attr)
+{
+#ifdef ROCE_HAVE_KERNEL_CAPS
+	attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+#else
+	attr->device_cap_flags |= IB_DEVICE_ON_DEMAND_PAGING;
+#endif
+}
+
+/* The numbers of the user ABI of newer kernels */
+#ifndef ROCE_HAVE_ODP_FLUSH
+#define IB_ODP_SUPPORT_FLUSH		BIT(6)
+#define IB_ODP_SUPPORT_ATOMIC_WRITE	BIT(7)
+#endif
+
 /*
  * Older kernels know the names of counters only, as a list. The core frees the values,
  * so the list lies behind them.

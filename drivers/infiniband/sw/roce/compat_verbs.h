@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "cq.h"
 #include "mr.h"
+#include "prefetch.h"
 
 #ifdef ROCE_HAVE_CREATE_CQ_BUNDLE
 static int roce_compat_create_cq(struct ib_cq *ibcq,
@@ -113,6 +114,15 @@ static void roce_compat_counter_init(struct rdma_counter *counter)
 	.size_rdma_counter	= sizeof(struct rdma_counter),
 #else
 #define ROCE_COMPAT_COUNTER_OPS
+#endif
+
+/* The core offers a verb if there is a function for it. */
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+#define ROCE_COMPAT_ODP_OPS \
+	.advise_mr		= roce_advise_mr, \
+	.fill_stat_mr_entry	= roce_fill_stat_mr_entry,
+#else
+#define ROCE_COMPAT_ODP_OPS
 #endif
 
 #endif /* ROCE_COMPAT_VERBS_H */

@@ -12,6 +12,7 @@
 #include "devices.h"
 #include "egress.h"
 #include "key.h"
+#include "odp.h"
 #include "parent.h"
 #include "port.h"
 #include "recv.h"
@@ -22,6 +23,25 @@
 
 /* 4.096 us * 2^15 = 134 ms: a busy host may acknowledge so late. */
 #define LOCAL_ACK_DELAY		15
+
+/* All kinds of access can wait for pages. */
+static void announce_odp(struct ib_device_attr *attr)
+{
+	struct ib_odp_caps *caps = &attr->odp_caps;
+
+	roce_compat_set_odp_cap(attr);
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV |
+		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC |
+		IB_ODP_SUPPORT_ATOMIC_WRITE |
+		(ROCE_COMPAT_HAS_FLUSH ? IB_ODP_SUPPORT_FLUSH : 0);
+	caps->per_transport_caps.uc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV |
+		IB_ODP_SUPPORT_WRITE;
+	caps->per_transport_caps.ud_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV;
+}
 
 /**
  * roce_query_device() - the query_device verb
@@ -51,6 +71,8 @@ int roce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL;
 	roce_compat_set_kernel_caps(attr);
+	if (ROCE_HAS_ODP)
+		announce_odp(attr);
 	/* Generic atomic64_t takes a lock, which instructions of the CPU ignore. */
 	attr->atomic_cap = IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ?
 			   IB_ATOMIC_HCA : IB_ATOMIC_GLOB;

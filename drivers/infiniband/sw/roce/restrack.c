@@ -12,6 +12,7 @@
 #include "cq.h"
 #include "flow.h"
 #include "mr.h"
+#include "odp.h"
 #include "path.h"
 #include "qp.h"
 #include "ring.h"
@@ -180,6 +181,8 @@ static const char *kind_name(enum roce_mr_kind kind)
 		return "dma";
 	case ROCE_MR_FAST:
 		return "fast";
+	case ROCE_MR_ODP:
+		return "odp";
 	}
 	return "unknown";
 }
@@ -187,7 +190,8 @@ static const char *kind_name(enum roce_mr_kind kind)
 static u64 pages_of(const struct roce_mr *mr)
 {
 	lockdep_assert_held(&mr->lock);
-	if (mr->kind == ROCE_MR_DMA)
+	/* Of all memory of the kernel, or of the program */
+	if (mr->length == U64_MAX)
 		return 0;
 	return DIV_ROUND_UP_ULL(mr->length + offset_in_page(mr->first_offset),
 				PAGE_SIZE);
@@ -224,4 +228,33 @@ int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	return end_table(msg, table,
 			 rdma_nl_put_driver_string(msg, "kind", kind_name(kind)) ?:
 			 put_numbers(msg, details, ARRAY_SIZE(details)));
+}
+
+/**
+ * roce_fill_stat_mr_entry() - the fill_stat_mr_entry verb, for "rdma statistic show mr"
+ * @msg: to be added to
+ * @ibmr: the region, referenced by the core
+ *
+ * Process context. The names are those of mlx5; the values count pages.
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int roce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct roce_odp *odp = to_roce_mr(ibmr)->odp;
+	struct nlattr *table;
+	int err;
+
+	if (!odp)
+		return 0;
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	if (!table)
+		return -EMSGSIZE;
+	err = rdma_nl_stat_hwcounter_entry(msg, "page_faults",
+					   atomic64_read(&odp->page_faults)) ?:
+	      rdma_nl_stat_hwcounter_entry(msg, "page_invalidations",
+					   atomic64_read(&odp->page_invalidations)) ?:
+	      rdma_nl_stat_hwcounter_entry(msg, "page_prefetch",
+					   atomic64_read(&odp->page_prefetches));
+	return end_table(msg, table, err);
 }

@@ -138,6 +138,9 @@ const struct ib_device_ops roce_device_ops = {
 	.reg_user_mr_dmabuf	= roce_compat_reg_dmabuf_mr,
 	.rereg_user_mr		= roce_rereg_mr,
 
+	/* prefetch.c, restrack.c */
+	ROCE_COMPAT_ODP_OPS
+
 	/* mw.c */
 	.alloc_mw		= roce_alloc_mw,
 	.dealloc_mw		= roce_dealloc_mw,

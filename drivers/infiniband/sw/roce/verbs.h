@@ -8,6 +8,7 @@
 int roce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int roce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
 int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
+int roce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 
 /* pma.c */
 int roce_process_mad(struct ib_device *ibdev, int flags, u32 port,

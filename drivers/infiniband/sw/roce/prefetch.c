@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Prefetching for on-demand paging: a program announces which memory of its regions it is
+ * about to use, so that its QPs need not wait for it.
+ */
+#include <linux/bottom_half.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "access.h"
+#include "device.h"
+#include "fault.h"
+#include "odp.h"
+#include "pd.h"
+#include "prefetch.h"
+#include "section.h"
+
+/**
+ * struct prefetch - memory to make present
+ * @work: does it later
+ * @odp: the memory, kept by roce_odp_get()
+ * @address: in the program
+ * @length: bytes
+ * @how: for which access
+ */
+struct prefetch {
+	struct work_struct work;
+	struct roce_odp *odp;
+	u64 address;
+	u32 length;
+	enum roce_odp_map how;
+};
+
+/* Find the memory, and keep it. */
+static int begin(struct ib_pd *ibpd, const struct ib_sge *sge, struct prefetch *prefetch)
+{
+	const struct roce_access access = {
+		.pd = to_roce_pd(ibpd),
+		.key = sge->lkey,
+		.rights = prefetch->how == ROCE_ODP_WRITE ? IB_ACCESS_LOCAL_WRITE : 0,
+		.address = sge->addr,
+		.length = sge->length,
+	};
+	int err;
+
+	local_bh_disable();
+	roce_section_enter();
+	err = roce_access_get_odp(&access, &prefetch->odp, &prefetch->address);
+	roce_section_leave();
+	local_bh_enable();
+	prefetch->length = sge->length;
+	return err;
+}
+
+static int carry_out(const struct prefetch *prefetch)
+{
+	long pages = roce_odp_map(prefetch->odp, prefetch->address, prefetch->length,
+				  prefetch->how);
+
+	if (pages > 0)
+		atomic64_add(pages, &prefetch->odp->page_prefetches);
+	roce_odp_put(prefetch->odp);
+	return min(pages, 0l);
+}
+
+static void carry_out_later(struct work_struct *work)
+{
+	struct prefetch *prefetch = container_of(work, struct prefetch, work);
+
+	carry_out(prefetch);
+	kfree(prefetch);
+}
+
+/* Without memory, the program waits. */
+static int carry_out_soon(const struct prefetch *prefetch)
+{
+	struct prefetch *later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
+
+	if (!later)
+		return carry_out(prefetch);
+	INIT_WORK(&later->work, carry_out_later);
+	roce_faults_queue(&later->work);
+	return 0;
+}
+
+static int how_to_map(enum ib_uverbs_advise_mr_advice advice, enum roce_odp_map *how)
+{
+	switch (advice) {
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH:
+		*how = ROCE_ODP_READ;
+		return 0;
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE:
+		*how = ROCE_ODP_WRITE;
+		return 0;
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
+		*how = ROCE_ODP_PRESENT;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/**
+ * roce_advise_mr() - the advise_mr verb
+ * @ibpd: of a user program
+ * @advice: IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH*
+ * @flags: with IB_UVERBS_ADVISE_MR_FLAG_FLUSH the memory is present on return, else soon
+ * @list: parts of regions of @ibpd that are not pinned
+ * @count: number of parts
+ * @attrs: unused
+ *
+ * Return: 0, -EOPNOTSUPP for another advice, -EFAULT if a part does not lie in such a
+ * region, -EPERM if it may not be written to, or, with the flag, the error of
+ * roce_odp_map(). After an error, the parts before it are prefetched.
+ */
+int roce_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
+		   u32 flags, struct ib_sge *list, u32 count,
+		   struct uverbs_attr_bundle *attrs)
+{
+	struct prefetch prefetch = {};
+	int err = how_to_map(advice, &prefetch.how);
+	u32 i;
+
+	for (i = 0; i < count && !err; i++) {
+		err = begin(ibpd, &list[i], &prefetch);
+		if (err)
+			break;
+		err = flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH ?
+		      carry_out(&prefetch) : carry_out_soon(&prefetch);
+	}
+	return err;
+}

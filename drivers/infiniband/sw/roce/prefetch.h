@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef ROCE_PREFETCH_H
+#define ROCE_PREFETCH_H
+
+#include <rdma/ib_verbs.h>
+
+struct uverbs_attr_bundle;
+
+int roce_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice,
+		   u32 flags, struct ib_sge *list, u32 count,
+		   struct uverbs_attr_bundle *attrs);
+
+#endif /* ROCE_PREFETCH_H */
