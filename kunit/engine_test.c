@@ -4,6 +4,7 @@
 
 #include "engine.h"
 #include "fixture.h"
+#include "odp.h"
 
 #define THREADS		3
 #define PACKETS		300
@@ -18,6 +19,8 @@
  * @disorder: number of packets out of their sender's order
  * @advanced: number of calls of advance
  * @to_do: number of calls of advance that ask for another one
+ * @to_hold: number of times that the next packet has to wait for memory
+ * @odp: that memory, which has no pages
  * @in_receive: called for each packet received, or NULL
  */
 struct bench {
@@ -29,6 +32,8 @@ struct bench {
 	u32 disorder;
 	u32 advanced;
 	u32 to_do;
+	u32 to_hold;
+	struct roce_odp odp;
 	void (*in_receive)(struct bench *bench);
 };
 
@@ -54,6 +59,13 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	struct bench *bench = container_of(engine, struct bench, engine);
 
 	begin(bench);
+	if (bench->to_hold) {
+		bench->to_hold--;
+		roce_fault_need(&engine->fault, &bench->odp, 0, 0, 0, false);
+		roce_engine_hold(engine, skb);
+		atomic_dec(&bench->running);
+		return;
+	}
 	if (label(skb)->number != bench->next[label(skb)->sender]++)
 		bench->disorder++;
 	bench->received++;
@@ -346,6 +358,68 @@ static int send_all(void *context)
 	return 0;
 }
 
+/* In place of the function that lets packets go on. Only then is @fault over. */
+static void note_the_end(struct roce_fault *fault)
+{
+	struct bench *bench = container_of(fault, struct bench, engine.fault);
+
+	WRITE_ONCE(bench->to_do, 1);
+}
+
+static void packets_wait_behind_one_that_waits_for_memory(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	struct roce_fault *fault = &bench->engine.fault;
+	void (*done)(struct roce_fault *fault) = fault->done;
+	u32 advanced;
+
+	fault->done = note_the_end;
+	bench->to_hold = 1;
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 0));
+	KUNIT_ASSERT_TRUE(test, becomes(&bench->to_do, 1));
+	KUNIT_EXPECT_FALSE(test, roce_fault_is_pending(fault));
+	advanced = bench->advanced;
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 1));
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 2));
+	KUNIT_EXPECT_EQ(test, bench->received, 0);
+	KUNIT_EXPECT_GT(test, bench->advanced, advanced);
+	KUNIT_EXPECT_FALSE(test, bench->engine.owned);
+
+	local_bh_disable();
+	done(fault);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, bench->received, 3);
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+	KUNIT_EXPECT_EQ(test, bench->engine.inbox_bytes, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bench->odp.users), 0);
+}
+
+static void a_packet_may_wait_for_memory_again(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->to_hold = 3;
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 0));
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 1));
+	KUNIT_EXPECT_TRUE(test, becomes(&bench->received, 2));
+	KUNIT_EXPECT_EQ(test, bench->to_hold, 0);
+	KUNIT_EXPECT_EQ(test, bench->disorder, 0);
+}
+
+static void an_engine_that_waits_for_memory_can_be_destroyed(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	bench->to_hold = 1;
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 0));
+	KUNIT_ASSERT_TRUE(test, send(bench, 0, 1));
+	roce_fault_cancel(&bench->engine.fault);
+	KUNIT_EXPECT_FALSE(test, roce_fault_is_pending(&bench->engine.fault));
+	KUNIT_EXPECT_EQ(test, atomic_read(&bench->odp.users), 0);
+	roce_engine_purge(&bench->engine);
+	KUNIT_EXPECT_FALSE(test, roce_engine_is_held(&bench->engine));
+}
+
 static void an_engine_with_many_senders_has_one_owner(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -411,6 +485,9 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(a_run_requested_during_a_claim_takes_place_afterwards),
 	KUNIT_CASE(the_inbox_is_bounded),
 	KUNIT_CASE(packets_in_the_inbox_are_freed_with_the_engine),
+	KUNIT_CASE(packets_wait_behind_one_that_waits_for_memory),
+	KUNIT_CASE(a_packet_may_wait_for_memory_again),
+	KUNIT_CASE(an_engine_that_waits_for_memory_can_be_destroyed),
 	KUNIT_CASE(an_engine_with_many_senders_has_one_owner),
 	{}
 };

@@ -251,32 +251,39 @@ static void copies_reach_the_right_bytes(struct kunit *test)
 	}
 }
 
+/* Return a datagram of one packet. */
+static noinline_for_stack struct sk_buff *build(struct kunit *test,
+						const struct roce_access *access)
+{
+	struct roce_packet packet = {
+		.info = roce_opcode_info(ROCE_SEND_MIDDLE),
+		.payload = access->length,
+	};
+	struct roce_train train;
+	struct roce_av av = {};
+
+	roce_train_open(&train, &av, 0);
+	KUNIT_EXPECT_EQ(test, 0, roce_train_begin_packets(&train, &packet, 1));
+	KUNIT_EXPECT_EQ(test, 0, roce_payload_read(access, &train));
+	KUNIT_EXPECT_EQ(test, train.bytes, sizeof(struct roce_bth) + access->length);
+	return roce_train_finish(&train);
+}
+
 static void sent_bytes_are_those_of_the_region(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	u8 *region = bench->memory + IN_PAGE;
-	struct roce_train train;
-	struct roce_av av = {};
 	int i;
 
 	fixture_fill(bench->memory, PAGES * PAGE_SIZE, 5);
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		u32 offset = pieces[i].offset, length = pieces[i].length;
 		struct roce_access access = whole_access(bench, offset, length);
-		struct roce_packet packet = {
-			.info = roce_opcode_info(ROCE_SEND_MIDDLE),
-			.payload = length,
-		};
 		struct sk_buff *skb;
 
 		local_bh_disable();
 		rcu_read_lock();
-		roce_train_open(&train, &av, 0);
-		KUNIT_EXPECT_EQ(test, 0,
-				roce_train_begin_packets(&train, &packet, 1));
-		KUNIT_EXPECT_EQ(test, 0, roce_payload_read(&access, &train));
-		KUNIT_EXPECT_EQ(test, train.bytes, sizeof(struct roce_bth) + length);
-		skb = roce_train_finish(&train);
+		skb = build(test, &access);
 		skb_copy_bits(skb, skb->len - length, bench->bytes, length);
 		kfree_skb(skb);
 		rcu_read_unlock();
