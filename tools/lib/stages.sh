@@ -136,17 +136,17 @@ run_lab() { "$top/tools/lab/check"; }
 # Where the scripts of the folder integration run: with KASAN and lockdep what touches
 # most of the driver or attacks it, and nearly everything on next.
 on_stock=(pyverbs loss counters memory)
-on_debug=(verbs nvmeof hostile teardown faults)
+on_debug=(verbs nvmeof odp hostile teardown faults)
 networks=(base_devices containers exclusive identity ipv4_only link link_local local_users mtu netdevs network router
 	stacks vlan vrf vxlan)
-transport=(crowd distance gro integrity marks multicast queues reorder steering switches traffic train_receive wire)
+transport=(crowd distance gro integrity marks multicast odp queues reorder steering switches traffic train_receive wire)
 only_in_soak=(selective storm)
 
 # shellcheck disable=SC2046 # names without blanks, here and below
 run_stock() {
 	local status=0
 
-	run_scripts stock $(integration pyverbs) || status=1
+	run_scripts stock $(integration pyverbs odp) || status=1
 	run_scripts stock+ipv6.disable=1 $(integration ipv4_only) || status=1
 	run_scripts stock+possible_cpus=128 integration/memory.sh:128 || status=1
 	return $status
@@ -154,7 +154,7 @@ run_stock() {
 # shellcheck disable=SC2046
 run_debug_verbs() {
 	"$top/tools/test/exporter/build" debug || return
-	run_scripts debug $(integration verbs nvmeof) exporter/exporter.sh
+	run_scripts debug $(integration verbs nvmeof odp) exporter/exporter.sh
 }
 # shellcheck disable=SC2046
 run_debug_hostile() { run_scripts debug $(integration hostile); }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
 
 #include "user_rings.h"
 #include "verbs.h"
@@ -39,7 +40,7 @@ struct bench {
 	struct ibv_mr *flushable;	/* as all of b's memory */
 };
 
-/* @right: ACCESS_FLUSH_GLOBAL, which not all kernels know, or 0 */
+/* @right: IBV_ACCESS_ON_DEMAND, ACCESS_FLUSH_GLOBAL, which not all kernels know, or 0 */
 static void bench_open(struct bench *bench, int right)
 {
 	struct ibv_qp_init_attr init = {
@@ -49,7 +50,7 @@ static void bench_open(struct bench *bench, int right)
 	};
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.qp_access_flags = ACCESS | right,
+		.qp_access_flags = (ACCESS | right) & ~IBV_ACCESS_ON_DEMAND,
 	};
 	struct duo *d = &bench->duo;
 
@@ -179,6 +180,40 @@ static void writes(void)
 	bench_close(&bench);
 }
 
+/* A region that is not pinned, and of which no page is present */
+static void on_demand(int right)
+{
+	struct bench bench;
+	struct end *a = &bench.duo.a, *b = &bench.duo.b;
+	uint64_t *number;
+	uint32_t rkey;
+
+	bench_open(&bench, right | IBV_ACCESS_ON_DEMAND);
+	rkey = bench.flushable->rkey;
+	number = (uint64_t *)b->buf;
+	if (!right) {
+		madvise(b->buf, BUF_SIZE, MADV_DONTNEED);
+		atomic_write(&bench, 1, (uintptr_t)(number + 1), rkey, 0x0123456789abcdef);
+		tap_done("ATOMIC WRITE to memory that is not present", &bench, 1,
+			 WC_ATOMIC_WRITE);
+		tap_true("and writes its 8 bytes and no others", !number[0] &&
+			 number[1] == 0x0123456789abcdef && !number[2]);
+	} else {
+		memset(a->buf, 0x42, 8192);
+		madvise(b->buf, BUF_SIZE, MADV_DONTNEED);
+		flush(&bench, 1, rkey, 8192, false);
+		post_rdma(&bench.duo, IBV_WR_RDMA_WRITE, 2, sge_of(a, 0, 8192),
+			  (uintptr_t)b->buf, rkey);
+		flush(&bench, 3, rkey, 0, true);
+		tap_done("FLUSH of memory that is not present", &bench, 1, WC_FLUSH);
+		tap_wc("a WRITE to it", a->scq, 2, IBV_WC_SUCCESS);
+		tap_done("FLUSH after that", &bench, 3, WC_FLUSH);
+		tap_true("then the bytes are there, too", b->buf[0] == 0x42 &&
+			 b->buf[8191] == 0x42);
+	}
+	bench_close(&bench);
+}
+
 static void flushes(void)
 {
 	struct bench bench;
@@ -227,13 +262,16 @@ void test_atomic_write(void)
 {
 	tap_true("a device has ATOMIC WRITE", both_can(CAN_ATOMIC_WRITE));
 	writes();
+	on_demand(0);
 }
 
 /* Kernels have it from 6.2 on. */
 void test_flush(void)
 {
-	if (both_can(CAN_FLUSH_GLOBAL))
+	if (both_can(CAN_FLUSH_GLOBAL)) {
 		flushes();
-	else
-		tap_skip("FLUSH", "this kernel does not have it");
+		on_demand(ACCESS_FLUSH_GLOBAL);
+		return;
+	}
+	tap_skip("FLUSH", "this kernel does not have it");
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Prefetching, and the statistics of a region. Before rdma-core 61 the provider has no
+ * call for ibv_advise_mr(): this speaks to the kernel directly.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "odp.h"
+
+#define NOW	IBV_ADVISE_MR_FLAG_FLUSH
+
+/* Returns 0 or an errno. */
+static int advise(struct ibv_pd *pd, unsigned int advice, uint32_t flags,
+		  struct ibv_sge *list, unsigned int count)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr header;
+		struct ib_uverbs_attr attrs[4];
+	} request = {
+		.header = {
+			.length = sizeof(request),
+			.object_id = UVERBS_OBJECT_MR,
+			.method_id = UVERBS_METHOD_ADVISE_MR,
+			.num_attrs = 4,
+			.driver_id = RDMA_DRIVER_RXE,
+		},
+		.attrs = {
+			{ UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, UVERBS_ATTR_F_MANDATORY,
+			  { .reserved = 0 }, { .data = pd->handle } },
+			{ UVERBS_ATTR_ADVISE_MR_ADVICE, sizeof(uint64_t),
+			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 }, { .data = advice } },
+			{ UVERBS_ATTR_ADVISE_MR_FLAGS, sizeof(flags),
+			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 }, { .data = flags } },
+			{ UVERBS_ATTR_ADVISE_MR_SGE_LIST, count * sizeof(*list),
+			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 },
+			  { .data = (uintptr_t)list } },
+		},
+	};
+
+	return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &request) ? errno : 0;
+}
+
+/* The value of that name, the largest one of the regions at b */
+static long counted(const struct bench *bench, const char *name)
+{
+	const char *device = ibv_get_device_name(bench->duo.b.port->ctx->device);
+	FILE *output = popen("rdma statistic show mr", "r");
+	char line[1024];
+	long value = -1;
+
+	while (output && fgets(line, sizeof(line), output)) {
+		char *found = strstr(line, name);
+
+		if (found && strstr(line, device))
+			value = max(value, atol(found + strlen(name) + 1));
+	}
+	if (output)
+		pclose(output);
+	return value;
+}
+
+static void test_advised(const char *name, unsigned int advice)
+{
+	struct bench bench;
+	struct ibv_sge list[2];
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	memory_fill(&bench.a, 1);
+	list[0] = memory_sge(&bench.b, 0, 10 * PAGE);
+	list[1] = memory_sge(&bench.b, 100 * PAGE + 1, 10);
+	memory_cool(&bench.b);
+	tap_int(name, 0, advise(bench.duo.b.pd, advice, NOW, list, 2));
+	tap_int("its pages are counted", 11, counted(&bench, "page_prefetch"));
+	tap_int("and a READ of them needs no fault",
+		0, bench_move(&bench, IBV_WR_RDMA_READ, 0, 10 * PAGE));
+	tap_int("as is counted", 0, counted(&bench, "page_faults"));
+	tap_int("soon, not now", 0, advise(bench.duo.b.pd, advice, 0, list, 2));
+	bench_close(&bench);
+}
+
+void test_advice(void)
+{
+	struct bench bench;
+	struct ibv_sge list;
+
+	test_advised("prefetch for reading", IBV_ADVISE_MR_ADVICE_PREFETCH);
+	test_advised("prefetch for writing", IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	list = memory_sge(&bench.b, 0, 10 * PAGE);
+	memory_cool(&bench.b);
+	tap_int("prefetch without faults", 0,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, NOW, &list, 1));
+	tap_int("finds no page that the program does not have", 0,
+		counted(&bench, "page_prefetch"));
+	memset(bench.b.start, 1, 3 * PAGE);
+	tap_int("prefetch of pages that the program has", 0,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, NOW, &list, 1));
+	tap_true("finds them", counted(&bench, "page_prefetch") >= 3);
+	tap_int("an advice that does not exist", EOPNOTSUPP,
+		advise(bench.duo.b.pd, 77, NOW, &list, 1));
+	list.length = MEMORY_SIZE + 1;
+	tap_int("prefetch beyond the region", EFAULT,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, &list, 1));
+	list = memory_sge(&bench.b, 0, PAGE);
+	tap_int("prefetch in another protection domain", EFAULT,
+		advise(bench.duo.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, &list, 1));
+	list = sge_of(&bench.duo.b, 0, PAGE);
+	tap_int("prefetch of pinned memory", EFAULT,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, &list, 1));
+	bench_close(&bench);
+}
+
+void test_statistics(void)
+{
+	struct bench bench;
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	memory_cool(&bench.b);
+	tap_int("a WRITE to cold memory", 0,
+		bench_move(&bench, IBV_WR_RDMA_WRITE, 0, 10 * PAGE));
+	tap_int("the pages that it had to wait for are counted", 10,
+		counted(&bench, "page_faults"));
+	memory_cool(&bench.b);
+	tap_int("the pages that the kernel took back, too", 10,
+		counted(&bench, "page_invalidations"));
+	bench_close(&bench);
+}
