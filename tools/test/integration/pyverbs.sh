@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 SUITE=/usr/share/doc/rdma-core/tests
-AT_LEAST=97
+AT_LEAST=107
 
 # Some regions want huge pages.
 [[ ! -w /proc/sys/vm/nr_hugepages ]] || echo 16 >/proc/sys/vm/nr_hugepages
