@@ -15,6 +15,7 @@
  * @dev: their device
  * @qp: counts for all of them
  * @engines: the engines
+ * @faults: of the engines
  * @order: engines in the order of the first turns
  * @turns: number of turns so far
  * @wanted: number of turns that they want
@@ -26,6 +27,7 @@ struct line {
 	struct roce_device *dev;
 	struct roce_qp *qp;
 	struct roce_engine engines[ENGINES];
+	struct roce_fault faults[ENGINES];
 	struct roce_engine *order[ENGINES];
 	u32 turns;
 	u32 wanted;
@@ -111,7 +113,7 @@ static struct line *new_line(struct kunit *test)
 	line->cost = 1;
 	line->length = 100;
 	for (i = 0; i < ENGINES; i++)
-		roce_engine_init(&line->engines[i], &ops);
+		roce_engine_init(&line->engines[i], &ops, &line->faults[i]);
 	the_line = line;
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, close_line, line));

@@ -12,6 +12,7 @@
 /**
  * struct bench - an engine that only counts
  * @engine: the engine
+ * @fault: of the engine
  * @running: number of owners at this moment
  * @overlaps: how often there was more than one owner
  * @received: number of packets
@@ -25,6 +26,7 @@
  */
 struct bench {
 	struct roce_engine engine;
+	struct roce_fault fault;
 	atomic_t running;
 	atomic_t overlaps;
 	u32 received;
@@ -61,7 +63,7 @@ static void receive(struct roce_engine *engine, struct sk_buff *skb)
 	begin(bench);
 	if (bench->to_hold) {
 		bench->to_hold--;
-		roce_fault_need(&engine->fault, &bench->odp, 0, 0, 0, false);
+		roce_fault_need(engine->fault, &bench->odp, 0, 0, 0, false);
 		roce_engine_hold(engine, skb);
 		atomic_dec(&bench->running);
 		return;
@@ -133,7 +135,7 @@ static struct bench *new_bench(struct kunit *test)
 	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, bench);
-	roce_engine_init(&bench->engine, &ops);
+	roce_engine_init(&bench->engine, &ops, &bench->fault);
 	return bench;
 }
 
@@ -361,7 +363,7 @@ static int send_all(void *context)
 /* In place of the function that lets packets go on. Only then is @fault over. */
 static void note_the_end(struct roce_fault *fault)
 {
-	struct bench *bench = container_of(fault, struct bench, engine.fault);
+	struct bench *bench = container_of(fault, struct bench, fault);
 
 	WRITE_ONCE(bench->to_do, 1);
 }
@@ -369,7 +371,7 @@ static void note_the_end(struct roce_fault *fault)
 static void packets_wait_behind_one_that_waits_for_memory(struct kunit *test)
 {
 	struct bench *bench = test->priv;
-	struct roce_fault *fault = &bench->engine.fault;
+	struct roce_fault *fault = &bench->fault;
 	void (*done)(struct roce_fault *fault) = fault->done;
 	u32 advanced;
 
@@ -413,8 +415,8 @@ static void an_engine_that_waits_for_memory_can_be_destroyed(struct kunit *test)
 	bench->to_hold = 1;
 	KUNIT_ASSERT_TRUE(test, send(bench, 0, 0));
 	KUNIT_ASSERT_TRUE(test, send(bench, 0, 1));
-	roce_fault_cancel(&bench->engine.fault);
-	KUNIT_EXPECT_FALSE(test, roce_fault_is_pending(&bench->engine.fault));
+	roce_fault_cancel(&bench->fault);
+	KUNIT_EXPECT_FALSE(test, roce_fault_is_pending(&bench->fault));
 	KUNIT_EXPECT_EQ(test, atomic_read(&bench->odp.users), 0);
 	roce_engine_purge(&bench->engine);
 	KUNIT_EXPECT_FALSE(test, roce_engine_is_held(&bench->engine));

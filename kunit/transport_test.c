@@ -545,12 +545,12 @@ static int build_nothing(struct roce_qp *qp, struct roce_train *train)
 	return (uintptr_t)qp->ibqp.qp_context;
 }
 
-/* The halves wait for memory and for a turn. Other errors are final. */
+/* The halves wait for memory, pages and a turn. Other errors are final. */
 static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 {
 	static const int errors[][2] = {
 		{ -ENOMEM, -EBUSY }, { -EACCES, -EACCES }, { -EFAULT, -EACCES },
-		{ -EBUSY, -EACCES },
+		{ -EBUSY, -EACCES }, { -EINVAL, -EACCES },
 	};
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire = wire_new(test, &setup);

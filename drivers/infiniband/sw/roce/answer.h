@@ -68,7 +68,7 @@ roce_remote_access(struct roce_qp *qp, u32 rkey, u64 address, u32 length,
 		.rights = rights,
 		.address = address,
 		.length = length,
-		.fault = &qp->responder.engine.fault,
+		.fault = qp->responder.engine.fault,
 	};
 }
 

@@ -76,7 +76,7 @@ static int add_responses(struct roce_qp *qp, const struct roce_resource *resourc
 	int err;
 
 	access.ahead = resource->length;
-	access.fault = &qp->responder.sender.fault;
+	access.fault = qp->responder.sender.fault;
 	err = roce_train_begin_packets(train, packet, count);
 	if (!err && packet->payload)
 		err = roce_payload_read(&access, train);

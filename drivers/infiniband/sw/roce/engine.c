@@ -231,12 +231,12 @@ void roce_engine_hold(struct roce_engine *engine, struct sk_buff *skb)
 	WRITE_ONCE(engine->held, true);
 	spin_unlock_bh(&engine->lock);
 	/* It may end at once, on another CPU. */
-	roce_fault_start(&engine->fault);
+	roce_fault_start(engine->fault);
 }
 
 static void memory_is_present(struct roce_fault *fault)
 {
-	struct roce_engine *engine = container_of(fault, struct roce_engine, fault);
+	struct roce_engine *engine = fault->engine;
 
 	spin_lock_bh(&engine->lock);
 	WRITE_ONCE(engine->held, false);
@@ -385,9 +385,10 @@ void roce_engine_release(struct roce_engine *engine)
  * roce_engine_init() - initialize an idle engine
  * @engine: to be filled in
  * @ops: its functions
+ * @fault: to be filled in, for the memory for received packets
  */
-void roce_engine_init(struct roce_engine *engine,
-		      const struct roce_engine_ops *ops)
+void roce_engine_init(struct roce_engine *engine, const struct roce_engine_ops *ops,
+		      struct roce_fault *fault)
 {
 	engine->ops = ops;
 	spin_lock_init(&engine->lock);
@@ -403,7 +404,8 @@ void roce_engine_init(struct roce_engine *engine,
 	atomic_set(&engine->runs, 0);
 	INIT_LIST_HEAD(&engine->node);
 	roce_egress_turn_init(&engine->turn);
-	roce_fault_init(&engine->fault, memory_is_present);
+	engine->fault = fault;
+	roce_fault_init(fault, engine, memory_is_present);
 }
 
 /**

@@ -73,7 +73,7 @@ struct roce_engine {
 	struct list_head node;
 	atomic_t runs;
 	struct roce_turn turn;
-	struct roce_fault fault;
+	struct roce_fault *fault;
 };
 
 /**
@@ -93,8 +93,8 @@ void roce_engines_exit(void);
 void roce_engine_charge(u32 bytes);
 void *roce_engine_alloc(size_t size);
 bool roce_engine_budget_is_used_up(void);
-void roce_engine_init(struct roce_engine *engine,
-		      const struct roce_engine_ops *ops);
+void roce_engine_init(struct roce_engine *engine, const struct roce_engine_ops *ops,
+		      struct roce_fault *fault);
 void roce_engine_purge(struct roce_engine *engine);
 void roce_engine_destroy(struct roce_engine *engine);
 void roce_engine_hold(struct roce_engine *engine, struct sk_buff *skb);

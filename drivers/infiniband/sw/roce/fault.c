@@ -97,10 +97,13 @@ static void handle_fault(struct work_struct *work)
 /**
  * roce_fault_init() - initialize the faults of an engine
  * @fault: to be filled in
+ * @engine: the engine
  * @done: called when the access can be repeated, with BH disabled
  */
-void roce_fault_init(struct roce_fault *fault, void (*done)(struct roce_fault *fault))
+void roce_fault_init(struct roce_fault *fault, struct roce_engine *engine,
+		     void (*done)(struct roce_fault *fault))
 {
+	fault->engine = engine;
 	fault->done = done;
 	fault->pending = false;
 	fault->err = 0;

@@ -5,10 +5,12 @@
 #include <linux/compiler.h>
 #include <linux/workqueue.h>
 
+struct roce_engine;
 struct roce_odp;
 
 /**
  * struct roce_fault - what an engine waits for when memory is not present
+ * @engine: the engine
  * @done: called when the wait is over, with BH disabled
  * @work: makes the pages present
  * @pending: @work has it; else the owner of the engine has it
@@ -20,6 +22,7 @@ struct roce_odp;
  * @err: why the pages that were missing last cannot be made present, else 0
  */
 struct roce_fault {
+	struct roce_engine *engine;
 	void (*done)(struct roce_fault *fault);
 	struct work_struct work;
 	bool pending;
@@ -33,7 +36,8 @@ struct roce_fault {
 
 int roce_faults_init(void);
 void roce_faults_exit(void);
-void roce_fault_init(struct roce_fault *fault, void (*done)(struct roce_fault *fault));
+void roce_fault_init(struct roce_fault *fault, struct roce_engine *engine,
+		     void (*done)(struct roce_fault *fault));
 void roce_faults_queue(struct work_struct *work);
 int roce_fault_need(struct roce_fault *fault, struct roce_odp *odp, u64 address,
 		    u32 length, u64 ahead, bool write);

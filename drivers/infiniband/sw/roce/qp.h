@@ -39,6 +39,15 @@ struct roce_qp_attr {
 	u8 rnr_retry;
 };
 
+/* Memory of a QP that may be not present, by what it waits for */
+enum roce_qp_fault {
+	ROCE_FAULT_REQUEST,	/* memory to send */
+	ROCE_FAULT_RESPONSE,	/* memory for a response */
+	ROCE_FAULT_RECEIVE,	/* memory that a request writes or reads */
+	ROCE_FAULT_ANSWER,	/* memory to send in a response */
+	ROCE_FAULT_COUNT,
+};
+
 /**
  * struct roce_qp - queue pair
  * @ibqp: the core's part
@@ -55,6 +64,7 @@ struct roce_qp_attr {
  * @received_hash: flow hash of packets from the peer, 0 if unknown
  * @mtu: path MTU in bytes
  * @flow: congestion control of both halves; see flow.h
+ * @faults: page faults, by &enum roce_qp_fault; apart, so that a QP fits into 2 KiB
  * @requester: sends requests and completes them
  * @responder: executes requests of the peer
  */
@@ -73,6 +83,7 @@ struct roce_qp {
 	u32 received_hash;
 	u32 mtu;
 	struct roce_flow flow;
+	struct roce_fault *faults;
 	struct roce_requester requester ____cacheline_aligned_in_smp;
 	struct roce_responder responder ____cacheline_aligned_in_smp;
 };

@@ -68,6 +68,9 @@ static int init_send_queue(struct roce_qp *qp, struct ib_udata *udata,
 			    qp->cap.max_inline_data);
 	int err;
 
+	qp->faults = kcalloc(ROCE_FAULT_COUNT, sizeof(*qp->faults), GFP_KERNEL_ACCOUNT);
+	if (!qp->faults)
+		return -ENOMEM;
 	roce_requester_init(qp);
 	if (udata) {
 		/* A minimum size, for the reason in roce_create_cq(). */
@@ -107,6 +110,7 @@ static void free_queues(struct roce_qp *qp)
 	roce_ring_free(&qp->requester.ring);
 	roce_responder_destroy(qp);
 	roce_ring_free(&qp->responder.ring);
+	kfree(qp->faults);
 }
 
 static int build_qp(struct roce_qp *qp, struct ib_udata *udata)

@@ -75,7 +75,7 @@ struct roce_sge_walk roce_receive_walk(struct roce_qp *qp, u64 offset,
 		.offset = offset,
 		.left = length,
 		.access = IB_ACCESS_LOCAL_WRITE,
-		.fault = &qp->responder.engine.fault,
+		.fault = qp->responder.engine.fault,
 	};
 }
 

@@ -120,8 +120,8 @@ roce_request_walk(struct roce_qp *qp, const struct roce_request *request,
 		.offset = offset,
 		.left = length,
 		.access = access,
-		.fault = access ? &qp->requester.engine.fault :
-				  &qp->requester.sender.fault,
+		.fault = access ? qp->requester.engine.fault :
+				  qp->requester.sender.fault,
 	};
 }
 

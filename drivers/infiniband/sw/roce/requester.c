@@ -274,7 +274,7 @@ static bool waits_for_pages(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	bool waits = roce_engine_is_held(&requester->engine) ||
-		     roce_fault_is_pending(&requester->sender.fault);
+		     roce_fault_is_pending(requester->sender.fault);
 
 	if (waits || requester->paging)
 		roce_retransmit_expect_progress(qp);
@@ -327,9 +327,11 @@ void roce_requester_init(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	roce_engine_init(&requester->engine, &requester_ops);
+	roce_engine_init(&requester->engine, &requester_ops,
+			 &qp->faults[ROCE_FAULT_RESPONSE]);
 	spin_lock_init(&requester->post_lock);
-	roce_sender_init(&requester->sender, &requester->engine, ROCE_REQUESTER);
+	roce_sender_init(&requester->sender, &requester->engine, ROCE_REQUESTER,
+			 &qp->faults[ROCE_FAULT_REQUEST]);
 	roce_retransmit_init(qp);
 	roce_probe_init(qp);
 }
@@ -423,6 +425,6 @@ void roce_requester_stop(struct roce_qp *qp)
 	roce_probe_stop(qp);
 	roce_sender_stop(&requester->sender);
 	roce_reorder_end(&requester->reorder, qp);
-	roce_fault_cancel(&requester->engine.fault);
+	roce_fault_cancel(requester->engine.fault);
 	requester->paging = false;
 }

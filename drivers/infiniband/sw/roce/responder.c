@@ -100,8 +100,10 @@ int roce_responder_init(struct roce_qp *qp)
 	u32 max_sges = roce_qp_srq(qp) ? roce_qp_srq(qp)->max_sges :
 					 qp->cap.max_recv_sge;
 
-	roce_engine_init(&responder->engine, &responder_ops);
-	roce_sender_init(&responder->sender, &responder->engine, ROCE_RESPONDER);
+	roce_engine_init(&responder->engine, &responder_ops,
+			 &qp->faults[ROCE_FAULT_RECEIVE]);
+	roce_sender_init(&responder->sender, &responder->engine, ROCE_RESPONDER,
+			 &qp->faults[ROCE_FAULT_ANSWER]);
 	spin_lock_init(&responder->post_lock);
 	INIT_LIST_HEAD(&responder->idle);
 	responder->receive = kzalloc(struct_size(responder->receive, sge,
@@ -159,7 +161,7 @@ void roce_responder_stop(struct roce_qp *qp)
 {
 	roce_sender_stop(&qp->responder.sender);
 	roce_reorder_end(&qp->responder.reorder, qp);
-	roce_fault_cancel(&qp->responder.engine.fault);
+	roce_fault_cancel(qp->responder.engine.fault);
 }
 
 /**

@@ -88,7 +88,7 @@ static int not_built(struct roce_qp *qp, struct roce_sender *sender, int err)
 	case -ENOMEM:
 		return stall(qp, sender, err);
 	case -EAGAIN:
-		roce_fault_start(&sender->fault);
+		roce_fault_start(sender->fault);
 		return -EBUSY;
 	default:
 		return -EACCES;
@@ -187,9 +187,7 @@ bool roce_sender_advance(struct roce_qp *qp, struct roce_sender *sender,
 
 static void memory_is_present(struct roce_fault *fault)
 {
-	struct roce_sender *sender = container_of(fault, struct roce_sender, fault);
-
-	roce_engine_run(sender->engine);
+	roce_engine_run(fault->engine);
 }
 
 static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
@@ -205,14 +203,16 @@ static enum hrtimer_restart wait_is_over(struct hrtimer *timer)
  * @sender: to be filled in
  * @engine: of the half
  * @half: the half
+ * @fault: to be filled in, for the memory to send
  */
 void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
-		      enum roce_half half)
+		      enum roce_half half, struct roce_fault *fault)
 {
 	sender->engine = engine;
 	sender->half = half;
 	hrtimer_setup(&sender->timer, wait_is_over, CLOCK_MONOTONIC, ROCE_WAIT_MODE);
-	roce_fault_init(&sender->fault, memory_is_present);
+	sender->fault = fault;
+	roce_fault_init(fault, engine, memory_is_present);
 }
 
 /**
@@ -224,7 +224,7 @@ void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
 void roce_sender_stop(struct roce_sender *sender)
 {
 	hrtimer_cancel(&sender->timer);
-	roce_fault_cancel(&sender->fault);
+	roce_fault_cancel(sender->fault);
 	sender->wait_end = 0;
 	sender->stalls = 0;
 }

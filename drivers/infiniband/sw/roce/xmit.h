@@ -38,7 +38,7 @@ struct roce_sender {
 	bool pacing;
 	bool rnr_waiting;
 	u32 stalls;
-	struct roce_fault fault;
+	struct roce_fault *fault;
 };
 
 /**
@@ -69,7 +69,7 @@ struct roce_xmit {
  */
 static inline bool roce_sender_is_waiting(struct roce_sender *sender)
 {
-	if (roce_fault_is_pending(&sender->fault))
+	if (roce_fault_is_pending(sender->fault))
 		return true;
 	if (!sender->wait_end)
 		return false;
@@ -92,7 +92,7 @@ static inline u32 roce_xmit_done(const struct roce_xmit *xmit, int err)
 }
 
 void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
-		      enum roce_half half);
+		      enum roce_half half, struct roce_fault *fault);
 void roce_sender_stop(struct roce_sender *sender);
 void roce_sender_wait(struct roce_sender *sender, u64 nanoseconds);
 bool roce_sender_advance(struct roce_qp *qp, struct roce_sender *sender,
