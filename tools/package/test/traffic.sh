@@ -10,6 +10,7 @@ nic() { grep -slx "$1" /sys/class/net/*/address | sed -n '1s|/sys/class/net/\(.*
 udevadm settle
 nic_a=$(nic 52:54:00:00:00:00) nic_b=$(nic 52:54:00:00:00:01)
 address_a=10.77.0.1 address_b=10.77.0.2
+address_bond=10.78.0.1 address_storage=10.78.0.2 # of the other two, in the second boot
 device_a=roce0 device_b=roce_b
 rping_client=$(dirname "${BASH_SOURCE[0]}")/../../lib/rping_client
 
@@ -45,12 +46,12 @@ make_hosts() {
 		wait_for ping -c 1 $address_b
 }
 
-# The server is there when its port is.
+# ADDRESS of the other host: the server is there when its port is.
 run_rping() {
-	there rping -s -a $address_b -C 5 >/tmp/rping 2>&1 &
+	there rping -s -a "$1" -C 5 >/tmp/rping 2>&1 &
 	local server=$!
 
-	wait_for "$rping_client" 5 -a $address_b || { kill $server; cat /tmp/rping; return 1; }
+	wait_for "$rping_client" 5 -a "$1" || { kill $server; cat /tmp/rping; return 1; }
 	wait $server
 }
 
