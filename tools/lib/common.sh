@@ -73,3 +73,28 @@ install_packages() {
 			{ cat "$cache/apt.log" >&2; exit 1; }
 	) 9>"$cache/apt.lock" </dev/null || die "cannot install ${missing[*]}"
 }
+
+# This machine is Debian or Ubuntu.
+is_ubuntu() { grep -qx 'ID=ubuntu' /etc/os-release; }
+
+# The package with the source that kernels of ours are built from: of Debian 12 the newer
+# one of its two, of other releases their own. The lists may be missing.
+kernel_source() {
+	local name=linux-source-6.12
+
+	[ -n "$(apt-cache madison linux-source 2>/dev/null)" ] || apt-get -qq update >&2
+	[ -n "$(apt-cache madison $name)" ] ||
+		name=$(apt-cache depends linux-source | awk '/Depends:/ { print $2; exit }')
+	[ -n "$name" ] || die "the archive has no linux-source"
+	echo "$name"
+}
+
+# PACKAGE [FOLDER]: its archive, below that folder
+kernel_tarball() {
+	local file
+
+	for file in "${2:-}/usr/src/$1".tar.* "${2:-}/usr/src/$1/$1".tar.*; do
+		[ ! -e "$file" ] || { echo "$file"; return; }
+	done
+	die "$1 has no archive in /usr/src"
+}
