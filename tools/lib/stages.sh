@@ -243,6 +243,9 @@ run_hosts() {
 		ubuntu-26.04 ga
 		debian-12 ga
 		debian-13 ga
+		--build ubuntu-22.04 5.17.0-1035-oem
+		--build ubuntu-22.04 5.19.0-50-generic
+		--build ubuntu-22.04 6.0.0-1021-oem
 		--build ubuntu-24.04 azure
 		--build ubuntu-24.04 aws
 		--build ubuntu-24.04 generic-6.11
