@@ -10,7 +10,8 @@ nic() { grep -slx "$1" /sys/class/net/*/address | sed -n '1s|/sys/class/net/\(.*
 udevadm settle
 nic_a=$(nic 52:54:00:00:00:00) nic_b=$(nic 52:54:00:00:00:01)
 address_a=10.77.0.1 address_b=10.77.0.2
-address_bond=10.78.0.1 address_storage=10.78.0.2 # of the other two, in the second boot
+# shellcheck disable=SC2034 # of the other two NICs, in the second boot
+address_bond=10.78.0.1 address_storage=10.78.0.2
 device_a=roce0 device_b=roce_b
 rping_client=$(dirname "${BASH_SOURCE[0]}")/../../lib/rping_client
 
