@@ -34,4 +34,22 @@ static inline __s32 roce_psn_diff(__u32 a, __u32 b)
 	return (__s32)((a - b) << 8) >> 8;
 }
 
+/** roce_psn_precedes() - whether @a is behind @b */
+static inline bool roce_psn_precedes(__u32 a, __u32 b)
+{
+	return roce_psn_diff(a, b) < 0;
+}
+
+/** roce_psn_later() - the one of @a and @b that is ahead */
+static inline __u32 roce_psn_later(__u32 a, __u32 b)
+{
+	return roce_psn_precedes(a, b) ? b : a;
+}
+
+/** roce_psn_earlier() - the one of @a and @b that is behind */
+static inline __u32 roce_psn_earlier(__u32 a, __u32 b)
+{
+	return roce_psn_precedes(a, b) ? a : b;
+}
+
 #endif /* ROCE_PSN_H */

@@ -99,11 +99,6 @@
 #define PORT_MASK		0x3fffu
 #define LABEL_MASK		0xfffffu
 
-static bool precedes(u32 a, u32 b)
-{
-	return roce_psn_diff(a, b) < 0;
-}
-
 static struct roce_flight *get_flight(struct roce_paths *paths, u32 number)
 {
 	return &paths->flight[number % ROCE_MAX_FLIGHTS];
@@ -304,8 +299,8 @@ static void stop_timing(struct roce_paths *paths, const struct roce_departure *d
 	for (n = paths->first; n != paths->next; n++) {
 		struct roce_flight *flight = get_flight(paths, n);
 
-		if (!precedes(flight->asked, departure->begin) &&
-		    precedes(flight->asked, departure->end))
+		if (!roce_psn_precedes(flight->asked, departure->begin) &&
+		    roce_psn_precedes(flight->asked, departure->end))
 			flight->times = false;
 	}
 }
@@ -490,11 +485,9 @@ void roce_paths_answered(struct roce_paths *paths, u32 probe, u64 now,
 static u32 missing(const struct roce_paths *paths, const struct roce_scoreboard *board,
 		   const struct roce_flight *flight)
 {
-	u32 begin = flight->begin;
+	u32 begin = roce_psn_later(flight->begin, paths->until);
 
-	if (precedes(begin, paths->until))
-		begin = paths->until;
-	if (!precedes(begin, flight->end))
+	if (!roce_psn_precedes(begin, flight->end))
 		return 0;
 	if (!board || !board->gaps)
 		return roce_psn_add(flight->end, -begin);
@@ -572,24 +565,22 @@ static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 static u32 end_of_overtaken(const struct roce_scoreboard *board,
 			    const struct roce_flight *flight, u32 *overtakers)
 {
-	u32 end = flight->begin, top = flight->end, n;
+	u32 top = roce_psn_earlier(flight->end, board->high), end = flight->begin, n;
 
-	if (precedes(board->high, top))
-		top = board->high;
 	for (n = board->gaps; n--;) {
 		const struct roce_gap *gap = &board->gap[n];
-		u32 from = precedes(gap->begin, flight->begin) ? flight->begin : gap->begin;
-		u32 to = precedes(flight->end, gap->end) ? flight->end : gap->end;
+		u32 from = roce_psn_later(flight->begin, gap->begin);
+		u32 to = roce_psn_earlier(flight->end, gap->end);
 
-		if (!precedes(from, to))
+		if (!roce_psn_precedes(from, to))
 			continue;
-		if (precedes(to, top))
+		if (roce_psn_precedes(to, top))
 			*overtakers += roce_psn_add(top, -to);
 		if (*overtakers >= OVERTAKERS && end == flight->begin)
 			end = to;
 		top = from;
 	}
-	if (precedes(flight->begin, top))
+	if (roce_psn_precedes(flight->begin, top))
 		*overtakers += roce_psn_add(top, -flight->begin);
 	return end;
 }
@@ -634,7 +625,7 @@ static bool has_vanished(const struct roce_paths *paths, const struct roce_score
 /* Missing packets after the latest arrival belong to no gap yet: nothing can repair them. */
 static u32 end_of_gaps(const struct roce_scoreboard *board, const struct roce_flight *flight)
 {
-	return precedes(board->high, flight->end) ? board->high : flight->end;
+	return roce_psn_earlier(board->high, flight->end);
 }
 
 static void overdue(struct roce_paths *paths, struct roce_scoreboard *board,
@@ -643,7 +634,7 @@ static void overdue(struct roce_paths *paths, struct roce_scoreboard *board,
 	bool vanished = has_vanished(paths, board, flight);
 	u32 end = end_of_gaps(board, flight);
 
-	if (precedes(flight->begin, end))
+	if (roce_psn_precedes(flight->begin, end))
 		lose(paths, board, flight, end,
 		     vanished ? ROCE_GAP_VANISHED : ROCE_GAP_OVERTAKEN);
 	if (vanished)
@@ -685,8 +676,7 @@ void roce_paths_learn(struct roce_paths *paths, struct roce_scoreboard *board, u
 		      u64 now, struct roce_path_news *news)
 {
 	*news = (struct roce_path_news) {};
-	if (precedes(paths->until, until))
-		paths->until = until;
+	paths->until = roce_psn_later(paths->until, until);
 	take_arrivals(paths, board, now, news);
 	if (board && board->gaps) {
 		lose_overtaken(paths, board, now, news);
@@ -726,7 +716,7 @@ u32 roce_paths_oldest(const struct roce_paths *paths, u32 psn)
 	for (n = paths->first; n != paths->next; n++) {
 		const struct roce_flight *flight = &paths->flight[n % ROCE_MAX_FLIGHTS];
 
-		if (!flight->over && precedes(flight->begin, psn))
+		if (!flight->over && roce_psn_precedes(flight->begin, psn))
 			psn = flight->begin;
 	}
 	return psn;

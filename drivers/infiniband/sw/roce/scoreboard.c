@@ -23,21 +23,6 @@
 #include "roce_psn.h"
 #include "scoreboard.h"
 
-static bool precedes(u32 a, u32 b)
-{
-	return roce_psn_diff(a, b) < 0;
-}
-
-static u32 later(u32 a, u32 b)
-{
-	return precedes(a, b) ? b : a;
-}
-
-static u32 earlier(u32 a, u32 b)
-{
-	return precedes(a, b) ? a : b;
-}
-
 static void remove_gap(struct roce_scoreboard *board, u32 n)
 {
 	board->gaps--;
@@ -49,13 +34,13 @@ static void remove_gap(struct roce_scoreboard *board, u32 n)
 static void set_begin(struct roce_gap *gap, u32 begin)
 {
 	gap->begin = begin;
-	gap->resent = later(gap->resent, begin);
+	gap->resent = roce_psn_later(gap->resent, begin);
 }
 
 static void set_end(struct roce_gap *gap, u32 end)
 {
 	gap->end = end;
-	gap->resent = earlier(gap->resent, end);
+	gap->resent = roce_psn_earlier(gap->resent, end);
 }
 
 /* Returns false if there is no room for another gap. */
@@ -78,12 +63,12 @@ static bool split_gap(struct roce_scoreboard *board, u32 n, u32 begin, u32 end)
  */
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn)
 {
-	if (!board->gaps || precedes(psn, board->expected))
+	if (!board->gaps || roce_psn_precedes(psn, board->expected))
 		return;
 	board->expected = psn;
-	while (board->gaps && !precedes(psn, board->gap[0].end))
+	while (board->gaps && !roce_psn_precedes(psn, board->gap[0].end))
 		remove_gap(board, 0);
-	if (board->gaps && precedes(board->gap[0].begin, psn))
+	if (board->gaps && roce_psn_precedes(board->gap[0].begin, psn))
 		set_begin(&board->gap[0], psn);
 }
 
@@ -99,7 +84,7 @@ void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn)
  */
 bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
 {
-	if (board->gaps && precedes(psn, board->expected))
+	if (board->gaps && roce_psn_precedes(psn, board->expected))
 		return false;
 	roce_scoreboard_acknowledge(board, psn);
 	if (board->gaps && board->gap[0].begin == psn)
@@ -119,9 +104,9 @@ static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 
 	while (n < board->gaps) {
 		struct roce_gap *gap = &board->gap[n];
-		u32 from = later(begin, gap->begin), to = earlier(end, gap->end);
+		u32 from = roce_psn_later(begin, gap->begin), to = roce_psn_earlier(end, gap->end);
 
-		if (!precedes(from, to)) {
+		if (!roce_psn_precedes(from, to)) {
 			n++;
 			continue;
 		}
@@ -158,15 +143,15 @@ bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 	u32 high = board->high;
 	bool news;
 
-	news = fill_gaps(board, begin, earlier(end, high));
-	if (!precedes(high, end))
+	news = fill_gaps(board, begin, roce_psn_earlier(end, high));
+	if (!roce_psn_precedes(high, end))
 		return news;
-	if (precedes(high, begin)) {
+	if (roce_psn_precedes(high, begin)) {
 		if (board->gaps == ROCE_MAX_GAPS)
 			return news;
 		board->gap[board->gaps++] = (struct roce_gap) {
 			.begin = high, .end = begin, .mark = back,
-			.resent = precedes(high, back) ? begin : high,
+			.resent = roce_psn_precedes(high, back) ? begin : high,
 		};
 	}
 	board->high = end;
@@ -184,11 +169,11 @@ void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end)
 {
 	u32 n;
 
-	board->lost_end = later(board->lost_end, lost_end);
+	board->lost_end = roce_psn_later(board->lost_end, lost_end);
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
 
-		if (gap->resent != gap->begin && !precedes(lost_end, gap->mark))
+		if (gap->resent != gap->begin && !roce_psn_precedes(lost_end, gap->mark))
 			gap->resent = gap->begin;
 	}
 }
@@ -234,9 +219,9 @@ u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end
 
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
-		u32 from = later(begin, gap->begin), to = earlier(end, gap->end);
+		u32 from = roce_psn_later(begin, gap->begin), to = roce_psn_earlier(end, gap->end);
 
-		if (!precedes(from, to))
+		if (!roce_psn_precedes(from, to))
 			continue;
 		isolate(board, &n, from, to);
 		gap = &board->gap[n];
@@ -251,7 +236,7 @@ u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end
 static u32 end_of_loss(const struct roce_scoreboard *board, const struct roce_gap *gap)
 {
 	return gap->loss ? gap->end :
-	       later(gap->begin, earlier(gap->end, board->lost_end));
+	       roce_psn_later(gap->begin, roce_psn_earlier(gap->end, board->lost_end));
 }
 
 /**
@@ -270,7 +255,7 @@ bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *
 		const struct roce_gap *gap = &board->gap[n];
 		u32 lost = end_of_loss(board, gap);
 
-		if (!precedes(gap->resent, lost))
+		if (!roce_psn_precedes(gap->resent, lost))
 			continue;
 		*begin = gap->resent;
 		*end = lost;
@@ -294,9 +279,9 @@ void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
 
-		if (gap->resent != begin || !precedes(begin, gap->end))
+		if (gap->resent != begin || !roce_psn_precedes(begin, gap->end))
 			continue;
-		gap->resent = earlier(end, gap->end);
+		gap->resent = roce_psn_earlier(end, gap->end);
 		gap->mark = mark;
 		return;
 	}
@@ -314,7 +299,7 @@ void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
 
-		gap->resent = later(gap->begin, earlier(gap->resent, psn));
+		gap->resent = roce_psn_later(gap->begin, roce_psn_earlier(gap->resent, psn));
 	}
 }
 
@@ -365,10 +350,12 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 {
 	u32 n;
 
-	if (!board->gaps || precedes(psn, board->expected) || !precedes(psn, board->high))
+	if (!board->gaps || roce_psn_precedes(psn, board->expected) ||
+	    !roce_psn_precedes(psn, board->high))
 		return false;
 	for (n = 0; n < board->gaps; n++)
-		if (!precedes(psn, board->gap[n].begin) && precedes(psn, board->gap[n].end))
+		if (!roce_psn_precedes(psn, board->gap[n].begin) &&
+		    roce_psn_precedes(psn, board->gap[n].end))
 			return false;
 	return true;
 }
@@ -384,13 +371,13 @@ u32 roce_scoreboard_missing(const struct roce_scoreboard *board, u32 begin, u32 
 {
 	u32 n, sum = 0;
 
-	if (precedes(board->high, end))
-		sum = roce_psn_add(end, -later(begin, board->high));
+	if (roce_psn_precedes(board->high, end))
+		sum = roce_psn_add(end, -roce_psn_later(begin, board->high));
 	for (n = 0; n < board->gaps; n++) {
-		u32 from = later(begin, board->gap[n].begin);
-		u32 to = earlier(end, board->gap[n].end);
+		u32 from = roce_psn_later(begin, board->gap[n].begin);
+		u32 to = roce_psn_earlier(end, board->gap[n].end);
 
-		if (precedes(from, to))
+		if (roce_psn_precedes(from, to))
 			sum += roce_psn_add(to, -from);
 	}
 	return sum;
