@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "odp.h"
+#include "uverbs.h"
 
 #define NOW	IBV_ADVISE_MR_FLAG_FLUSH
 
@@ -32,15 +31,11 @@ static int advise(struct ibv_pd *pd, unsigned int advice, uint32_t flags,
 			.driver_id = RDMA_DRIVER_RXE,
 		},
 		.attrs = {
-			{ UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, UVERBS_ATTR_F_MANDATORY,
-			  { .reserved = 0 }, { .data = pd->handle } },
-			{ UVERBS_ATTR_ADVISE_MR_ADVICE, sizeof(uint64_t),
-			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 }, { .data = advice } },
-			{ UVERBS_ATTR_ADVISE_MR_FLAGS, sizeof(flags),
-			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 }, { .data = flags } },
-			{ UVERBS_ATTR_ADVISE_MR_SGE_LIST, count * sizeof(*list),
-			  UVERBS_ATTR_F_MANDATORY, { .reserved = 0 },
-			  { .data = (uintptr_t)list } },
+			uverbs_attr(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
+			uverbs_attr(UVERBS_ATTR_ADVISE_MR_ADVICE, sizeof(uint64_t), advice),
+			uverbs_attr(UVERBS_ATTR_ADVISE_MR_FLAGS, sizeof(flags), flags),
+			uverbs_attr(UVERBS_ATTR_ADVISE_MR_SGE_LIST, count * sizeof(*list),
+				    (uintptr_t)list),
 		},
 	};
 

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "uverbs.h"
 #include "verbs.h"
 #include "../exporter/exporter.h"
 
@@ -54,14 +55,6 @@ static struct buffer make_buffer(int udmabuf)
 	return buffer;
 }
 
-static struct ib_uverbs_attr attr(uint16_t id, uint16_t length, uint64_t data)
-{
-	return (struct ib_uverbs_attr) {
-		.attr_id = id, .len = length, .data = data,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
-}
-
 static int reg(struct end *e, int fd, uint64_t offset, uint64_t length,
 	       struct dmabuf_region *region)
 {
@@ -77,18 +70,18 @@ static int reg(struct end *e, int fd, uint64_t offset, uint64_t length,
 			.driver_id = RDMA_DRIVER_RXE,
 		},
 		.attrs = {
-			attr(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0, 0),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 0,
-			     e->pd->handle),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, offset),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, length),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, IOVA),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_FD, 4, fd),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, ACCESS),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 4,
-			     (uintptr_t)&region->lkey),
-			attr(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 4,
-			     (uintptr_t)&region->rkey),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0, 0),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 0,
+				    e->pd->handle),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, offset),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, length),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, IOVA),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_FD, 4, fd),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, ACCESS),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 4,
+				    (uintptr_t)&region->lkey),
+			uverbs_attr(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 4,
+				    (uintptr_t)&region->rkey),
 		},
 	};
 
@@ -111,7 +104,7 @@ int dereg_handle(struct ibv_context *ctx, uint32_t handle)
 			.num_attrs = ARRAY_SIZE(request.attrs),
 			.driver_id = RDMA_DRIVER_RXE,
 		},
-		.attrs = { attr(UVERBS_ATTR_DESTROY_MR_HANDLE, 0, handle) },
+		.attrs = { uverbs_attr(UVERBS_ATTR_DESTROY_MR_HANDLE, 0, handle) },
 	};
 
 	return ioctl(ctx->cmd_fd, RDMA_VERBS_IOCTL, &request) ? errno : 0;
