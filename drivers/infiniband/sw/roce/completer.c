@@ -374,14 +374,13 @@ static bool is_expected(const struct roce_requester *requester, u32 psn)
 static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
-	if (unlikely(packet->opcode == ROCE_OPCODE_PATH_ANSWER) &&
-	    roce_spread_answer_came(qp, packet))
-		return false;
 	if (((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_RC &&
 	     packet->opcode != ROCE_OPCODE_SACK) ||
 	    qp->ibqp.qp_type != IB_QPT_RC ||
 	    !(packet->info->flags & ROCE_IS_RESPONSE)) {
-		roce_drop(qp, rx_dropped_opcode, packet);
+		if (packet->opcode != ROCE_OPCODE_PATH_ANSWER ||
+		    !roce_spread_answer_came(qp, packet))
+			roce_drop(qp, rx_dropped_opcode, packet);
 		return false;
 	}
 	if (!is_expected(&qp->requester, packet->psn)) {

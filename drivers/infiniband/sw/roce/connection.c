@@ -277,13 +277,12 @@ bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
 {
 	struct roce_responder *responder = &qp->responder;
 
-	if (packet->opcode == ROCE_OPCODE_PATH_PROBE && from_peer) {
-		roce_spread_probe_came(qp, packet);
-		return false;
-	}
 	if ((packet->opcode & ROCE_SERVICE_MASK) != roce_qp_service(qp) ||
 	    packet->info->flags & ROCE_IS_RESPONSE) {
-		roce_drop(qp, rx_dropped_opcode, packet);
+		if (packet->opcode == ROCE_OPCODE_PATH_PROBE && from_peer)
+			roce_spread_probe_came(qp, packet);
+		else
+			roce_drop(qp, rx_dropped_opcode, packet);
 		return false;
 	}
 	if (!from_peer) {
