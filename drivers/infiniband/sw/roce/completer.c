@@ -344,12 +344,8 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 
 	err = atomic ? take_atomic_response(qp, request, packet) :
 		       take_read_response(qp, request, packet);
-	if (err == -EAGAIN) {
-		/* The run waits in the inbox until the memory is present. */
-		roce_run_return(skb, packet);
-		roce_engine_hold(&requester->engine, skb);
-		return true;
-	}
+	if (err == -EAGAIN)
+		return roce_qp_hold(&requester->engine, skb, packet);
 	if (err) {
 		roce_request_fail(qp, err == -EBADMSG ? IB_WC_BAD_RESP_ERR :
 							IB_WC_LOC_PROT_ERR);

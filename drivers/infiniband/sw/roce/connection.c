@@ -16,7 +16,6 @@
 #include "cnp.h"
 #include "codec.h"
 #include "counters.h"
-#include "engine.h"
 #include "execute.h"
 #include "packet.h"
 #include "qp.h"
@@ -96,14 +95,6 @@ static void not_ready(struct roce_qp *qp)
 	roce_reorder_drop(responder->reorder, qp);
 }
 
-/* The run waits in the inbox until the memory for its packet is present. */
-static bool hold(struct roce_qp *qp, struct sk_buff *skb, const struct roce_packet *packet)
-{
-	roce_run_return(skb, packet);
-	roce_engine_hold(&qp->responder.engine, skb);
-	return true;
-}
-
 /* Returns true if the rest of the run is kept for later. */
 static bool receive_expected(struct roce_qp *qp, struct sk_buff *skb,
 			     const struct roce_packet *packet)
@@ -116,7 +107,7 @@ static bool receive_expected(struct roce_qp *qp, struct sk_buff *skb,
 		executed(qp, packet);
 		return false;
 	case ROCE_NOT_PRESENT:
-		return hold(qp, skb, packet);
+		return roce_qp_hold(&qp->responder.engine, skb, packet);
 	case ROCE_NOT_READY:
 		not_ready(qp);
 		return false;
@@ -243,7 +234,7 @@ static bool receive_unreliable(struct roce_qp *qp, struct sk_buff *skb,
 		executed(qp, packet);
 		return false;
 	case ROCE_NOT_PRESENT:
-		return hold(qp, skb, packet);
+		return roce_qp_hold(&qp->responder.engine, skb, packet);
 	case ROCE_OPERATIONAL_ERROR:
 		roce_qp_set_error(qp, IB_QPS_ERR);
 		return false;

@@ -6,7 +6,6 @@
 #include <linux/if_vlan.h>
 
 #include "counters.h"
-#include "engine.h"
 #include "packet.h"
 #include "qp.h"
 #include "receive.h"
@@ -94,11 +93,8 @@ bool roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_length, packet);
 		return false;
 	}
-	if (err == -EAGAIN) {
-		roce_run_return(skb, packet);
-		roce_engine_hold(&qp->responder.engine, skb);
-		return true;
-	}
+	if (err == -EAGAIN)
+		return roce_qp_hold(&qp->responder.engine, skb, packet);
 	if (err) {
 		roce_receive_fail(qp, err == -EINVAL ? IB_WC_LOC_QP_OP_ERR :
 						       IB_WC_LOC_PROT_ERR);

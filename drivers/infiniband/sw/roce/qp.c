@@ -163,3 +163,19 @@ void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_rx_dropped_inbox_full);
 }
+
+/**
+ * roce_qp_hold() - keep the rest of a run until the memory for its packet is present
+ * @engine: owned by the caller; an access for @packet returned -EAGAIN in this section
+ * @skb: with the run; it waits in the inbox, and later runs behind it
+ * @packet: the latest packet that was taken from the run; it is taken again later
+ *
+ * Return: true, which tells the callers of the caller that @skb is kept.
+ */
+bool roce_qp_hold(struct roce_engine *engine, struct sk_buff *skb,
+		  const struct roce_packet *packet)
+{
+	roce_run_return(skb, packet);
+	roce_engine_hold(engine, skb);
+	return true;
+}

@@ -176,6 +176,8 @@ void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event);
 void roce_qp_event(struct roce_qp *qp, enum ib_event_type event);
 void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
 		     struct sk_buff *skb);
+bool roce_qp_hold(struct roce_engine *engine, struct sk_buff *skb,
+		  const struct roce_packet *packet);
 
 /* qp_verbs.c */
 int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
