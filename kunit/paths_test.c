@@ -682,6 +682,8 @@ static void requests_are_spread(struct kunit *test)
 	struct wire *wire = new_wire(test, 4, true, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
+	/* No probes: after a duplicate, which they make, answers take another path. */
+	a->qp->attr.timeout = 0;
 	/* With the first message and the next one the devices agree. */
 	transfer(wire, IB_WR_RDMA_WRITE, 2);
 	KUNIT_EXPECT_EQ(test, count_ports(wire, 0, false), 1);
