@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "train.h"
+#include "train_limits.h"
 
 /* Maximum number of gaps of a scoreboard */
 #define ROCE_MAX_GAPS		128

@@ -4,15 +4,9 @@
 
 #include "icrc.h"
 #include "packet.h"
+#include "train_limits.h"
 
 struct roce_av;
-
-/*
- * Limits of a train: the size that UDP segmentation accepts (64 KiB with headers), and
- * the usual maximum of segments for receivers.
- */
-#define ROCE_TRAIN_MAX_BYTES	65000
-#define ROCE_TRAIN_MAX_PACKETS	64
 
 /**
  * struct roce_train - a train under construction
