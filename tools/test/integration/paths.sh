@@ -64,6 +64,10 @@ ns_pair
 link_pair
 know_neighbours
 
+# Selective acknowledgments, probes and their answers: the last opcodes that there are
+FILTER='udp[8] >= 0xe1 or (ip6 and udp and ip6[48] >= 0xe1)' \
+	capture "$TMP/probes.pcap" "$NS_A" "$VETH_A"
+
 check "the number of paths is 1 to 16" guarded paths 0 17 -1 many ''
 
 for family in 4 6; do
@@ -78,4 +82,6 @@ for family in 4 6; do
 	check "paths that lose much are left, and come back (IPv$family)" \
 		under "left=1 returned=1" with_policed_ports traffic "-$family"
 done
+capture_end
+tap_run "wire/dissector.py" /usr/bin/python3 "$TEST_DIR/wire/dissector.py" "$TMP/probes.pcap"
 finish
