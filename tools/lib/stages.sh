@@ -128,6 +128,7 @@ run_simulator() {
 	echo 1..1
 	make -s -C "$top/tools/sim" BUILD="$logs/sim" check >"$logs/simulator.make" 2>&1
 	result "DCQCN is fair in the simulator, and its equilibrium is that of its cycles" $? "$logs/simulator.make"
+	make -s -C "$top/tools/sim" BUILD="$logs/sim" check-fabric
 }
 
 # Behaviour in time, where time is exact

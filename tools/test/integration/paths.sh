@@ -65,7 +65,7 @@ link_pair
 know_neighbours
 
 # Selective acknowledgments, probes and their answers: the last opcodes that there are
-FILTER='udp[8] >= 0xe1 or (ip6 and udp and ip6[48] >= 0xe1)' \
+FILTER='udp port 4791 and (udp[8] >= 0xe1 or (ip6 and ip6[48] >= 0xe1))' \
 	capture "$TMP/probes.pcap" "$NS_A" "$VETH_A"
 
 check "the number of paths is 1 to 16" guarded paths 0 17 -1 many ''

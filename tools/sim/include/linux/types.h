@@ -11,6 +11,9 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
+typedef uint32_t __u32;
+typedef int32_t __s32;
 
 #define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX

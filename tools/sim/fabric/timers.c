@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a sender does when nothing comes: probes and the ACK timeout, as in probe.c and
+ * retransmit.c of the driver.
+ */
+#include "options.h"
+#include "rate.h"
+#include "roce_psn.h"
+#include "timers.h"
+
+#define PROBE_SLACK	MSEC
+#define MAX_BACKOFF	10
+#define MAX_RETRIES	2
+#define MIN_WINDOW	16u
+
+/** timers_ack_timeout() - nanoseconds, longer with each retry */
+u64 timers_ack_timeout(const struct sender *sender)
+{
+	return 4096ull << (options.timeout + min_of(sender->retries, MAX_RETRIES));
+}
+
+static u64 probe_interval(const struct sender *sender)
+{
+	return (2 * sender->srtt + PROBE_SLACK) << sender->probe_backoff;
+}
+
+static bool can_probe(const struct sender *sender)
+{
+	return sender->srtt && sender->unacked_psn != sender->limit_psn;
+}
+
+static void start_probe_timer(struct sender *sender, u64 when)
+{
+	sender->probe_at = when;
+	sender->probe_news = sender->news;
+}
+
+static void nothing_came(struct sender *sender, u64 now)
+{
+	struct roce_path_news news;
+
+	sender->probe_backoff = min_of(sender->probe_backoff + 1, MAX_BACKOFF);
+	if (sender->psn != sender->limit_psn)
+		return;
+	if (!sender->board || !sender->board->gaps) {
+		sender->probing = true;
+		return;
+	}
+	if (sender->paths) {
+		roce_paths_silence(sender->paths, sender->board, now, &news);
+		sender->left += __builtin_popcount(news.left);
+	}
+	roce_scoreboard_lose_again(sender->board);
+	sender->repeat_probes = true;
+}
+
+/** timers_probe() - the last packet is due again, if nothing came for two round trips */
+void timers_probe(struct sender *sender, u64 now)
+{
+	if (!sender->probe_at || sender->probe_at > now)
+		return;
+	sender->probe_at = 0;
+	if (sender->news == sender->probe_news) {
+		if (can_probe(sender))
+			nothing_came(sender, now);
+		return;
+	}
+	sender->probe_backoff = 0;
+	if (can_probe(sender)) {
+		u64 interval = probe_interval(sender), since = now - sender->round_trip_ended;
+
+		start_probe_timer(sender, now + interval -
+				  (since < interval / 2 ? since : interval / 2));
+	}
+}
+
+static void forget_losses(struct sender *sender)
+{
+	if (sender->board)
+		sender->board->gaps = 0;
+	if (sender->paths)
+		roce_paths_forget(sender->paths);
+	sender->losing = false;
+	sender->probing = false;
+	sender->repeat_probes = false;
+}
+
+/** timers_timeout() - go back, if the ACK timeout has passed */
+void timers_timeout(struct sender *sender, u64 now)
+{
+	if (sender->unacked_psn == sender->limit_psn || sender->deadline > now)
+		return;
+	sender->timeouts++;
+	sender->retries++;
+	sender->window = max_of(sender->window / 2, MIN_WINDOW);
+	sender->busy_packets = 0;
+	sender->window_psn = sender->limit_psn;
+	sender->psn = sender->unacked_psn;
+	sender->ack_request_psn = roce_psn_add(sender->psn, -1);
+	forget_losses(sender);
+	sender->back_psn = sender->limit_psn;
+	sender->timed_at = 0;
+	sender->deadline = now + timers_ack_timeout(sender);
+	rate_lost(sender, ROCE_CC_TIMEOUT, now);
+}
+
+/** timers_wait() - see to it that the sender wakes in time */
+void timers_wait(struct sender *sender, u64 now)
+{
+	if (sender->unacked_psn == sender->limit_psn)
+		return;
+	if (!sender->probe_at && can_probe(sender))
+		start_probe_timer(sender, now + probe_interval(sender));
+	if (sender->probe_at)
+		sender_wait(sender, sender->probe_at);
+	sender_wait(sender, sender->deadline);
+}
