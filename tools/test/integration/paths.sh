@@ -81,6 +81,10 @@ for family in 4 6; do
 		test "$(<"$TMP/many")" -ge $(($(<"$TMP/one") + 7))
 	check "paths that lose much are left, and come back (IPv$family)" \
 		under "left=1 returned=1" with_policed_ports traffic "-$family"
+	bad_link loss 2%
+	check "what all paths lose is told by selective acknowledgments (IPv$family)" \
+		under "sacks=5" traffic "-$family"
+	good_link
 done
 capture_end
 tap_run "wire/dissector.py" /usr/bin/python3 "$TEST_DIR/wire/dissector.py" "$TMP/probes.pcap"
