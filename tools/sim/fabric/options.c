@@ -51,7 +51,7 @@ static const char usage[] =
 "                     link, and with which share (4000, 16000, 0.2)\n"
 "  --fails N,MS,MS    that spine, core or way delivers nothing from then until then\n"
 "  --seed N           (1)\n"
-"  --json\n";
+"  --json             with more figures\n";
 
 static void refuse(const char *why)
 {
@@ -158,6 +158,7 @@ void options_parse(int argc, char **argv)
 		{ "way-delay", 1, NULL, 'D' }, { "buffer", 1, NULL, 'B' },
 		{ "kmin", 1, NULL, 'a' }, { "kmax", 1, NULL, 'b' }, { "pmax", 1, NULL, 'C' },
 		{ "fails", 1, NULL, 'F' }, { "seed", 1, NULL, 'r' }, { "fresh", 0, NULL, 'N' }, { "json", 0, NULL, 'j' },
+		{ "help", 0, NULL, 'H' },
 		{ NULL }
 	};
 	u32 i;
@@ -199,6 +200,7 @@ void options_parse(int argc, char **argv)
 		case 'r': options.seed = number(optarg, 0, 1e9); break;
 		case 'N': options.fresh = true; break;
 		case 'j': options.json = true; break;
+		case 'H': fputs(usage, stdout); exit(0);
 		default: refuse("no such option");
 		}
 	}
