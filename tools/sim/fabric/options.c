@@ -157,7 +157,9 @@ void options_parse(int argc, char **argv)
 		{ "slow", 1, NULL, 'L' }, { "delay", 1, NULL, 'd' },
 		{ "way-delay", 1, NULL, 'D' }, { "buffer", 1, NULL, 'B' },
 		{ "kmin", 1, NULL, 'a' }, { "kmax", 1, NULL, 'b' }, { "pmax", 1, NULL, 'C' },
-		{ "fails", 1, NULL, 'F' }, { "seed", 1, NULL, 'r' }, { "fresh", 0, NULL, 'N' }, { "json", 0, NULL, 'j' },
+		{ "fails", 1, NULL, 'F' }, { "seed", 1, NULL, 'r' },
+		{ "fresh", 0, NULL, 'N' },
+		{ "json", 0, NULL, 'j' },
 		{ "help", 0, NULL, 'H' },
 		{ NULL }
 	};
