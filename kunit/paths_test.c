@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "path.h"
+#include "reorder.h"
 #include "roce_psn.h"
 #include "scoreboard.h"
 #include "storm.h"
@@ -769,6 +770,39 @@ static void answers_leave_the_dark(struct kunit *test)
 	KUNIT_EXPECT_GE(test, count_ports(wire, 1, false), 3);
 }
 
+/* A packet that comes early, of which a copy asks whether it has arrived */
+static void inject_early(struct wire *wire, bool asks)
+{
+	static const u8 payload[16];
+	struct roce_packet packet = {
+		.opcode = ROCE_SERVICE_RC | ROCE_SEND_ONLY, .payload = sizeof(payload),
+		.psn = roce_psn_add(wire->ends[1].qp->responder.psn, 5), .ack_request = asks,
+		.sack = asks ? ROCE_BTH_SACK_CONFIRM : 0,
+	};
+
+	KUNIT_ASSERT_EQ(wire->test, 0, wire_inject(&wire->ends[0], &packet, payload));
+	wire_run(wire);
+}
+
+/* A request and the way of the answers are in the dark together. */
+static void a_copy_of_an_early_packet_moves_answers(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
+	struct roce_responder *responder = &wire->ends[1].qp->responder;
+	u32 path;
+
+	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	path = responder->path;
+	inject_early(wire, true);
+	KUNIT_EXPECT_TRUE(test, roce_reorder_has_gap(responder->reorder, responder->psn));
+	inject_early(wire, false);
+	KUNIT_EXPECT_EQ(test, responder->path, path);
+	inject_early(wire, true);
+	KUNIT_EXPECT_EQ(test, responder->path, (path + 1) % 4);
+	inject_early(wire, true);
+	KUNIT_EXPECT_EQ(test, responder->path, (path + 2) % 4);
+}
+
 static void inject_probe(struct wire *wire, u8 opcode)
 {
 	struct roce_packet packet = { .opcode = opcode, .psn = 0xabcdef };
@@ -850,6 +884,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(messages_leave_the_dark),
 	KUNIT_CASE(a_path_returns_from_the_dark),
 	KUNIT_CASE(answers_leave_the_dark),
+	KUNIT_CASE(a_copy_of_an_early_packet_moves_answers),
 	KUNIT_CASE(probes_need_the_agreement),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	{}

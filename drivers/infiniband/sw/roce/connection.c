@@ -141,14 +141,21 @@ static void nak_gap(struct roce_qp *qp)
 	roce_answer_nak(qp, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE_ERROR);
 }
 
-/* An early packet has asked for an acknowledgment. */
+/*
+ * An early packet has asked for an acknowledgment. A probe is a copy of one, if the
+ * requester has not received the acknowledgment of that.
+ */
 static void acknowledge_early(struct roce_qp *qp)
 {
 	struct roce_reorder *reorder = qp->responder.reorder;
 
-	if (reorder->ack_requested && roce_sack_is_confirmed(qp))
+	if (reorder->ack_requested && roce_sack_is_confirmed(qp)) {
+		if (reorder->copied)
+			roce_spread_duplicate_came(qp);
 		roce_answer_gap(qp);
+	}
 	reorder->ack_requested = false;
+	reorder->copied = false;
 }
 
 /* The requester sends all packets after an RNR NAK again anyway. */

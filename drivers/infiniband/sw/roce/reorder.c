@@ -361,6 +361,7 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 	look_through(reorder, skb);
 	island = island_at(reorder, first_psn(skb));
 	if (is_copy(island, skb)) {
+		reorder->copied = true;
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_duplicate_request);
 		return true;
@@ -705,6 +706,7 @@ bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp)
 	reorder->gap_since = 0;
 	reorder->look_at = 0;
 	reorder->ack_requested = false;
+	reorder->copied = false;
 	reorder->recovering = false;
 	return roce_reorder_free_some(reorder, qp);
 }

@@ -50,6 +50,7 @@ enum roce_loss_recovery {
  * @losses_left: losses without reordering until @reorders is reset
  * @wait: longest time that a packet may be late, nanoseconds
  * @ack_requested: an early packet asks for an acknowledgment
+ * @copied: an early packet has come twice
  * @look_at: time when later gaps may be lost, too, nanoseconds; or 0
  * @timer: ends the wait
  *
@@ -75,6 +76,7 @@ struct roce_reorder {
 	u8 losses_left;
 	u64 wait;
 	bool ack_requested;
+	bool copied;
 	u64 look_at;
 	struct hrtimer timer;
 };
