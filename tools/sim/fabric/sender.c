@@ -17,6 +17,7 @@
 #include "sack.h"
 #include "sender.h"
 #include "timers.h"
+#include "train_limits.h"
 
 /* Of cursor.c and reorder.h */
 #define ACK_REQUESTS	4
@@ -48,6 +49,15 @@ void sender_spread(struct sender *sender)
 	roce_paths_init(sender->paths, sender->unacked_psn);
 }
 
+/* Of a train without queues, as it was measured while the ends agreed */
+static u64 idle_round_trip(const struct flow *flow)
+{
+	u64 bytes = ROCE_TRAIN_MAX_BYTES / options.payload * packet_bytes;
+
+	return network_delay(flow->source, flow->target) +
+	       network_delay(flow->target, flow->source) + bytes * 8 / options.gbits;
+}
+
 /**
  * senders_begin() - begin anew, all with nothing sent
  * @actor: the clock's number of the first one
@@ -64,8 +74,7 @@ void senders_begin(u32 actor, u64 line_rate)
 	senders = allocate(count, sizeof(*senders));
 	for (i = 0; i < count; i++) {
 		u32 psn = flows[i].first_psn;
-		u64 rtt = network_delay(flows[i].source, flows[i].target) +
-			  network_delay(flows[i].target, flows[i].source);
+		u64 rtt = options.fresh ? 0 : idle_round_trip(&flows[i]);
 
 		senders[i] = (struct sender) {
 			.unacked_psn = psn, .psn = psn, .limit_psn = psn, .back_psn = psn,
