@@ -247,7 +247,7 @@ run_hosts() {
 		--build ubuntu-22.04 5.17.0-1035-oem
 		--build ubuntu-22.04 5.19.0-50-generic
 		--build ubuntu-22.04 6.0.0-1021-oem
-		--build ubuntu-24.04 azure
+		--ci ubuntu-24.04 azure
 		--build ubuntu-24.04 aws
 		--build ubuntu-24.04 generic-6.11
 		--build ubuntu-24.04 generic-6.14
