@@ -16,24 +16,24 @@ static u32 entropy(const struct flow *flow, u32 path, bool back)
 		   roce_path_source_port(flow->port, path) << 1 | back);
 }
 
-/** flow_send_forward() - of the requester; sets addresses and ports */
-void flow_send_forward(u32 number, struct packet packet, u32 path, u64 now)
+static void send(u32 number, struct packet packet, u32 path, bool back, u64 now)
 {
 	const struct flow *flow = &flows[number];
 
 	packet.flow = number;
-	packet.to = flow->target;
-	packet.entropy = entropy(flow, path, false);
-	network_send(flow->source, &packet, now);
+	packet.to = back ? flow->source : flow->target;
+	packet.entropy = entropy(flow, path, back);
+	network_send(back ? flow->target : flow->source, &packet, now);
+}
+
+/** flow_send_forward() - of the requester; sets addresses and ports */
+void flow_send_forward(u32 number, struct packet packet, u32 path, u64 now)
+{
+	send(number, packet, path, false, now);
 }
 
 /** flow_send_back() - of the responder, likewise */
 void flow_send_back(u32 number, struct packet packet, u32 path, u64 now)
 {
-	const struct flow *flow = &flows[number];
-
-	packet.flow = number;
-	packet.to = flow->source;
-	packet.entropy = entropy(flow, path, true);
-	network_send(flow->target, &packet, now);
+	send(number, packet, path, true, now);
 }
