@@ -285,8 +285,8 @@ void report_heading(void)
 {
 	if (options.json)
 		return;
-	printf("| paths | Gbit/s, least | median | Jain | done in ms, median | 99 %% "
-	       "| links used, least | mean | most | early | sent again |\n"
+	printf("| paths | least | median | Jain | ms, median | 99 %% "
+	       "| links, least | mean | most | early | again |\n"
 	       "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
 }
 
