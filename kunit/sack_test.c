@@ -467,6 +467,28 @@ static void a_probe_finds_that_all_packets_are_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* The window was wide, and became narrow. So the cursor is not at the end again. */
+static void a_probe_finds_that_all_is_lost_after_going_back(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	a->cut = true;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_start(wire);
+	roce_engine_claim(&a->qp->requester.engine);
+	a->qp->requester.window = PACKETS / 2;
+	roce_retransmit_go_back(a->qp);
+	roce_engine_release(&a->qp->requester.engine);
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + PACKETS / 2);
+	a->cut = false;
+	finish(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
 static void a_probe_finds_a_lost_read(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
@@ -653,6 +675,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),
 	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),
+	KUNIT_CASE(a_probe_finds_that_all_is_lost_after_going_back),
 	KUNIT_CASE(a_probe_finds_a_lost_read),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),

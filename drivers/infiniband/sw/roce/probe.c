@@ -12,6 +12,7 @@
  * since it was started, and continues from the end of the latest round trip.
  */
 #include "compat.h"
+#include "cursor.h"
 #include "engine.h"
 #include "qp.h"
 #include "repair.h"
@@ -75,8 +76,12 @@ static void nothing_came(struct roce_qp *qp)
 
 	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
 		requester->probe_backoff++;
-	/* The cursor will send anyway, or the peer has asked to wait. */
-	if (requester->psn != requester->limit_psn || requester->sender.rnr_waiting)
+	/*
+	 * The cursor will send anyway, or the peer has asked to wait. After going back, the
+	 * window may be full of packets that are lost again.
+	 */
+	if ((requester->psn != requester->limit_psn && roce_cursor_window_is_open(qp)) ||
+	    requester->sender.rnr_waiting)
 		return;
 	if (requester->board && requester->board->gaps) {
 		roce_spread_silence(qp);
