@@ -288,8 +288,8 @@ static void a_long_send_invalidates_at_its_end_and_once(struct kunit *test)
 	post_registration(test, b, 1, mr);
 	wire_expect(wire, b->send_cq, 1, IB_WC_SUCCESS);
 	wire_receive(b, 7, 0, SIZE);
-	/* The acknowledgment is lost, and the end of the message is sent again. */
-	wire_fault(b, 0, WIRE_DROP);
+	/* The last acknowledgment is lost, and the end of the message is sent again. */
+	wire_fault(b, 1, WIRE_DROP);
 	post(test, a, &wr);
 	wire_expect(wire, b->recv_cq, 7, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, mr->valid);

@@ -419,6 +419,28 @@ static void a_sack_that_does_not_leave_is_not_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, selective_acks_sent), sacks(wire));
 }
 
+/* So a connection is known before many packets of its first long message are lost. */
+static void the_first_packet_of_a_long_message_asks(struct kunit *test)
+{
+	static const u32 sizes[] = { 8 * MTU, 9 * MTU };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+		u32 asking = 0, n;
+
+		wire_send(wire, IB_WR_RDMA_WRITE, 1, sizes[i]);
+		wire_finish(wire, IB_WR_RDMA_WRITE, 1, sizes[i]);
+		for (n = 0; n < wire->logged; n++)
+			asking += wire->log[n].from == 0 && wire->log[n].ack_request;
+		KUNIT_EXPECT_EQ(test, asking, i + 1);
+		KUNIT_EXPECT_EQ(test, wire->log[0].ack_request, i == 1);
+		wire_send(wire, IB_WR_RDMA_WRITE, 2, sizes[i]);
+		wire_finish(wire, IB_WR_RDMA_WRITE, 2, sizes[i]);
+		KUNIT_EXPECT_EQ(test, wire_count(wire, 1, ROCE_ACKNOWLEDGE), i + 2);
+	}
+}
+
 /* --- Losses that no later packet reveals --- */
 
 static void a_probe_finds_a_lost_end(struct kunit *test)
@@ -672,6 +694,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
 	KUNIT_CASE(a_sack_that_does_not_leave_is_not_counted),
+	KUNIT_CASE(the_first_packet_of_a_long_message_asks),
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),
 	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),

@@ -50,6 +50,9 @@
 /* Acknowledgments to ask for within a near window, at least */
 #define ACK_REQUESTS		4
 
+/* Packets of a message that is not long */
+#define SHORT_MESSAGE		8
+
 /*
  * Uncompleted requests before a local operation is executed: one acknowledgment
  * completes all of them. The window limits other requests.
@@ -191,14 +194,27 @@ static u32 ack_request_interval(const struct roce_qp *qp)
 	return min(roce_flow_train_bytes(&qp->flow) / qp->mtu, packets);
 }
 
+/*
+ * The first packet of a connection asks: its answer tells the round trip while the network is
+ * empty, and agrees on selective acknowledgments before packets are lost. A short message
+ * asks soon enough at its end.
+ */
+static bool begins_connection(const struct roce_qp *qp, const struct roce_request *request)
+{
+	return qp->requester.psn == qp->attr.sq_psn && request->packets > SHORT_MESSAGE;
+}
+
 /* Number of packets to send before one that asks for an acknowledgment */
-static u32 packets_until_ack_request(const struct roce_qp *qp)
+static u32 packets_until_ack_request(const struct roce_qp *qp,
+				     const struct roce_request *request)
 {
 	const struct roce_requester *requester = &qp->requester;
 	u32 since_request = roce_psn_add(requester->psn,
 					 -requester->ack_request_psn);
 	u32 interval = ack_request_interval(qp);
 
+	if (begins_connection(qp, request))
+		return 0;
 	return interval > since_request ? interval - since_request : 0;
 }
 
@@ -332,7 +348,7 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 	    requester->board->gaps)
 		return 1;
 	count = min(count, window_room(qp));
-	return min(count, packets_until_ack_request(qp));
+	return min(count, packets_until_ack_request(qp, request));
 }
 
 /**
@@ -361,7 +377,7 @@ int roce_cursor_fill_train(struct roce_qp *qp, struct roce_train *train)
 
 		roce_request_describe(qp, request, requester->psn, psns, &packet);
 		if (!packet.ack_request && roce_qp_is_reliable(qp) &&
-		    !packets_until_ack_request(qp))
+		    !packets_until_ack_request(qp, request))
 			roce_request_ask_for_ack(qp, &packet);
 		if (!roce_train_fits(train, roce_packet_size(&packet)))
 			return 0;
