@@ -98,7 +98,8 @@ def delay_of(link, forward):
     are late, the others have no delay, and those in the other direction have all of it.
     """
     if not link.late:
-        return microseconds(link.delay)
+        jitter = f" {microseconds(link.jitter)}" if link.jitter and forward else ""
+        return microseconds(link.delay) + jitter
     if not forward:
         return microseconds(2 * link.delay)
     return f"{microseconds(link.delay)} {microseconds(link.delay)} reorder {(1 - link.late) * 100}%"

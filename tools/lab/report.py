@@ -16,6 +16,7 @@ scene does not hold. In these expressions
                     drops, marks, utilization (from first to last message of any flow)
     sum("COUNTER")  is that of all devices, count("HOST", "COUNTER") that of one
     flows, jain, goodput    a list, fairness of their goodputs, and the sum of these
+    fairness(BEGIN, END)    of what completed between (ms)
     fair(MS)        from when on each window of that length has a Jain's index of 0.95 (ms)
     near(A, B, SHARE)       A is B, but for that share of it
 """
@@ -113,12 +114,16 @@ class Report:
     def sum(self, name):
         return sum(self.count(host, name) for host in self.seen["counters"])
 
+    def fairness(self, begin, end):
+        """Jain's index between two times in ms"""
+        return jain([flow.rate(begin, end) for flow in self.flows])
+
     def fair(self, window):
         """None if the last window is not"""
         since, end = None, 0
         while (end + window) * 1e6 <= self.seen["length"]:
             begin, end = end, end + window
-            if jain([flow.rate(begin, end) for flow in self.flows]) < 0.95:
+            if self.fairness(begin, end) < 0.95:
                 since = None
             elif since is None:
                 since = begin
@@ -129,8 +134,8 @@ class Report:
         return {flow.name: flow for flow in self.flows} | {
             "flows": self.flows, "queue": self.queues, "tcp": SimpleNamespace(**self.tcps),
             "sum": self.sum, "count": self.count, "near": near, "jain": jain(goodputs),
-            "goodput": sum(goodputs), "fair": self.fair, "all": all, "any": any, "max": max, "min": min,
-            "abs": abs, "len": len}
+            "goodput": sum(goodputs), "fair": self.fair, "fairness": self.fairness,
+            "all": all, "any": any, "max": max, "min": min, "abs": abs, "len": len}
 
     def expectations(self):
         for expression in self.seen["expectations"]:

@@ -12,6 +12,8 @@
     link A B rate=10g delay=5us     of each direction; at each end of it, if it is a
          buffer=1m                  switch's or router's, a queue of so many bytes,
          mark=5k,200k,1%            and RED with ECN: minimum, maximum, probability there
+         jitter=1us                 of what goes from A to B: longer or shorter by up to that,
+                                    whole microseconds
          loss=1% | loss=1/100       of what goes from A to B: at random, or each 100th
          lose=16,40                 of the packets for RoCE at B, which is a host
          reorder=1%                 of what goes from A to B comes without the delay
@@ -87,6 +89,7 @@ class Link:
     b: str
     rate: int = 10 ** 10
     delay: int = 0
+    jitter: int = 0
     buffer: int = 1 << 20
     mark: Mark = None
     loss: str = ""
@@ -95,8 +98,8 @@ class Link:
     late: float = 0
     mtu: int = 4200
 
-    KEYS = {"rate": to_bits, "delay": to_ns, "buffer": to_bytes, "mark": Mark.parse,
-            "loss": str, "lose": str, "reorder": to_share, "late": to_share,
+    KEYS = {"rate": to_bits, "delay": to_ns, "jitter": to_ns, "buffer": to_bytes,
+            "mark": Mark.parse, "loss": str, "lose": str, "reorder": to_share, "late": to_share,
             "mtu": to_bytes}
 
 
