@@ -15,6 +15,7 @@
 #include "cnp.h"
 #include "dcqcn.h"
 #include "flow.h"
+#include "requester.h"
 #include "wire_fake.h"
 
 #define MTU		256
@@ -668,6 +669,123 @@ static void a_flow_restarts_slowly_after_a_timeout(struct kunit *test)
 			SEEN(a, local_ack_timeout_err));
 }
 
+/* --- A port that does not mark --- */
+
+/* A slow machine must not make packets late. */
+static struct wire *new_selective_wire(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire;
+
+	setup.controlled = true;
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	setup.loss_recovery[0] = ROCE_SELECTIVE;
+	setup.loss_recovery[1] = ROCE_SELECTIVE;
+	wire = wire_new(test, &setup);
+	wire_set_wait(wire, NSEC_PER_SEC);
+	/* The offer and the confirmation need a message each. */
+	transfer(wire, IB_WR_RDMA_WRITE, MTU);
+	transfer(wire, IB_WR_RDMA_WRITE, MTU);
+	KUNIT_ASSERT_TRUE(test, wire->ends[0].qp->requester.sack_accepted);
+	wire_forget(wire);
+	return wire;
+}
+
+/* The latest round trips were as short as ever, or long. No further one ends. */
+static struct roce_requester *set_crowded(struct wire *wire, bool crowded)
+{
+	struct roce_requester *requester = &wire->ends[0].qp->requester;
+
+	requester->min_rtt = NSEC_PER_MSEC;
+	requester->srtt = (crowded ? 2 : 1) * NSEC_PER_MSEC;
+	requester->busy_packets = 0;
+	requester->timed_psn = roce_psn_add(requester->limit_psn, 1 << 20);
+	requester->timed_at = 1;
+	return requester;
+}
+
+static void lose_one_of_eight(struct wire *wire)
+{
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 8 * MTU);
+	KUNIT_EXPECT_EQ(wire->test, SEEN(&wire->ends[0], selective_repeats), 1);
+}
+
+static void a_loss_over_a_crowded_port_halves_what_is_in_flight(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	lose_one_of_eight(wire);
+	/* It grows by one packet when the loss is repaired. */
+	KUNIT_EXPECT_GE(test, requester->window, 4);
+	KUNIT_EXPECT_LE(test, requester->window, 5);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], roce_slow_restart_cnps), 0);
+}
+
+static void a_loss_elsewhere_leaves_the_window(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, false);
+
+	lose_one_of_eight(wire);
+	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], roce_slow_restart_cnps), 0);
+}
+
+static void what_a_far_peer_needs_stays_in_flight_unless_much_is_lost(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	requester->busy_packets = 100;
+	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 1));
+	KUNIT_EXPECT_EQ(test, requester->window, 100);
+	requester->busy_packets = 200;
+	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 1));
+	KUNIT_EXPECT_EQ(test, requester->window, 100);
+	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 9));
+	KUNIT_EXPECT_EQ(test, requester->window, 4);
+}
+
+static void the_rate_gives_way_when_the_window_cannot(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	requester->window = 4;
+	/* It does not grow before the loss is known. */
+	requester->window_psn = roce_psn_add(requester->limit_psn, 1 << 20);
+	lose_one_of_eight(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(a, roce_slow_restart_cnps), 1);
+}
+
+static void without_congestion_control_nobody_gives_way(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	wire->ends[0].dev->congestion.priorities = 0;
+	lose_one_of_eight(wire);
+	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW);
+}
+
+static void over_a_crowded_port_a_window_grows_slowly(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	requester->window = 100;
+	requester->window_psn = requester->unacked_psn;
+	transfer(wire, IB_WR_RDMA_WRITE, MTU);
+	KUNIT_EXPECT_EQ(test, requester->window, 101);
+	set_crowded(wire, false);
+	requester->window_psn = requester->unacked_psn;
+	transfer(wire, IB_WR_RDMA_WRITE, MTU);
+	KUNIT_EXPECT_EQ(test, requester->window, 105);
+}
+
 /* --- Choice of the algorithm --- */
 
 static void a_qp_keeps_the_algorithm_of_its_creation(struct kunit *test)
@@ -729,6 +847,12 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
 	KUNIT_CASE(a_flow_restarts_slowly_after_a_timeout),
+	KUNIT_CASE(a_loss_over_a_crowded_port_halves_what_is_in_flight),
+	KUNIT_CASE(a_loss_elsewhere_leaves_the_window),
+	KUNIT_CASE(what_a_far_peer_needs_stays_in_flight_unless_much_is_lost),
+	KUNIT_CASE(the_rate_gives_way_when_the_window_cannot),
+	KUNIT_CASE(without_congestion_control_nobody_gives_way),
+	KUNIT_CASE(over_a_crowded_port_a_window_grows_slowly),
 	KUNIT_CASE(a_qp_keeps_the_algorithm_of_its_creation),
 	KUNIT_CASE(a_flow_begins_before_its_qp_receives_cnps),
 	{}

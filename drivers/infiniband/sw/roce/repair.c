@@ -397,23 +397,29 @@ static struct roce_scoreboard *get_board(struct roce_requester *requester)
 	return requester->board;
 }
 
-/* Report a loss to congestion control, once for all packets in flight together. */
+/*
+ * React to a loss once for all packets in flight together: by the window over a crowded
+ * port, else by the rate if much is lost.
+ */
 static void tell_of_loss(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	struct roce_scoreboard *board = requester->board;
+	u32 lost = roce_scoreboard_lost(board);
 	struct missing missing;
 
 	if (!find_lost(requester, &missing) ||
-	    !roce_is_congestion(roce_scoreboard_lost(board),
-				roce_psn_add(board->high, -board->expected)))
+	    (requester->losing &&
+	     roce_psn_diff(missing.psn, requester->loss_end) < 0))
 		return;
-	if (requester->losing &&
-	    roce_psn_diff(missing.psn, requester->loss_end) < 0)
-		return;
+	if (!roce_retransmit_give_way(qp, lost)) {
+		if (!roce_is_congestion(lost, roce_psn_add(board->high,
+							   -board->expected)))
+			return;
+		roce_flow_lost(qp, ROCE_CC_NAK);
+	}
 	requester->losing = true;
 	requester->loss_end = requester->limit_psn;
-	roce_flow_lost(qp, ROCE_CC_NAK);
 }
 
 /* A selective acknowledgment of the timed packet ends the round trip, too. */

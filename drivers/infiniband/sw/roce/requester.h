@@ -174,6 +174,7 @@ void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
+bool roce_retransmit_give_way(struct roce_qp *qp, u32 lost);
 void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets);
 void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn);
 void roce_retransmit_forget_losses(struct roce_qp *qp);

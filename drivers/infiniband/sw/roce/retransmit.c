@@ -36,10 +36,20 @@
  * With selective acknowledgments a narrow window follows that, too, and doubles in a
  * round trip as long as there is no queue. Go-back-N should have few packets in flight,
  * because it sends all of them again after a loss.
+ *
+ * A port that does not mark is shared by windows, as with TCP Westwood: if round trips are
+ * longer than the shortest one, the port has a queue, and a loss halves what is in flight.
+ * As long as little is lost, what a far peer needs stays in flight: so a line that loses
+ * packets at random is not slowed down. Over a crowded port a narrow window grows by one
+ * packet.
  */
-#define MIN_WINDOW		16u
+#define MIN_WINDOW		4u
+#define MIN_WINDOW_BACK		16u
 #define WINDOW_STEP		4
 #define MAX_WINDOW_BYTES	SZ_8M
+
+/* A round trip is so much longer for a queue, and not for a host that is slow to answer. */
+#define CROWDED_NANOSECONDS	(50 * NSEC_PER_USEC)
 
 /* Routes change, and the shortest round trip with them. */
 #define MIN_RTT_LIFETIME	(60 * HZ)
@@ -141,7 +151,8 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 	roce_count(qp, completer_retry_err);
 	trace_roce_retry(qp, roce_counter_name(why));
 	requester->retries--;
-	requester->window = max(requester->window / 2, MIN_WINDOW);
+	requester->window = max(requester->window / 2,
+				min(requester->window, MIN_WINDOW_BACK));
 	requester->busy_packets = 0;
 	requester->window_psn = requester->limit_psn;
 	roce_retransmit_go_back(qp);
@@ -162,6 +173,36 @@ void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 	roce_retransmit_expect_progress(qp);
 }
 
+static bool is_crowded(const struct roce_requester *requester)
+{
+	return requester->srtt > requester->min_rtt + CROWDED_NANOSECONDS;
+}
+
+/**
+ * roce_retransmit_give_way() - react to a loss over a crowded port
+ * @qp: its requester is owned by the caller
+ * @lost: number of packets
+ *
+ * If the window is as narrow as it can be, the rate is cut.
+ *
+ * Return: false if the port is not crowded.
+ */
+bool roce_retransmit_give_way(struct roce_qp *qp, u32 lost)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 flight = roce_in_flight(requester);
+	u32 half = min(requester->window, flight) / 2;
+	u32 least = roce_is_congestion(lost, flight) ? 0 : requester->busy_packets;
+
+	if (!roce_flow_is_controlled(qp) || !is_crowded(requester))
+		return false;
+	if (requester->window <= MIN_WINDOW)
+		roce_flow_lost(qp, ROCE_CC_NAK);
+	requester->window = min(requester->window, max3(half, least, MIN_WINDOW));
+	requester->window_psn = requester->limit_psn;
+	return true;
+}
+
 static void widen_window(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -169,7 +210,7 @@ static void widen_window(struct roce_qp *qp)
 	u32 least = requester->window;
 
 	if (least < ROCE_NEAR_WINDOW) {
-		least += WINDOW_STEP;
+		least += is_crowded(requester) ? 1 : WINDOW_STEP;
 		if (!requester->sack_accepted)
 			most = least;
 	}
