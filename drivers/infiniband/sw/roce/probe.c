@@ -80,7 +80,7 @@ static void nothing_came(struct roce_qp *qp)
 	 * The cursor will send anyway, or the peer has asked to wait. After going back, the
 	 * window may be full of packets that are lost again.
 	 */
-	if ((requester->psn != requester->limit_psn && roce_cursor_window_is_open(qp)) ||
+	if ((roce_cursor_sent_before(requester) && roce_cursor_window_is_open(qp)) ||
 	    requester->sender.rnr_waiting)
 		return;
 	if (requester->board && requester->board->gaps) {

@@ -405,13 +405,14 @@ static void tell_of_loss(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	struct roce_scoreboard *board = requester->board;
-	u32 lost = roce_scoreboard_lost(board);
 	struct missing missing;
+	u32 lost;
 
 	if (!find_lost(requester, &missing) ||
 	    (requester->losing &&
-	     roce_psn_diff(missing.psn, requester->loss_end) < 0))
+	     roce_psn_precedes(missing.psn, requester->loss_end)))
 		return;
+	lost = roce_scoreboard_lost(board);
 	if (!roce_retransmit_give_way(qp, lost)) {
 		if (!roce_is_congestion(lost, roce_psn_add(board->high,
 							   -board->expected)))

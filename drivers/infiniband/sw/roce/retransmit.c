@@ -44,7 +44,7 @@
  * packet.
  */
 #define MIN_WINDOW		4u
-#define MIN_WINDOW_BACK		16u
+#define MIN_WINDOW_BACK		16u	/* that going back leaves */
 #define WINDOW_STEP		4
 #define MAX_WINDOW_BYTES	SZ_8M
 
