@@ -674,13 +674,10 @@ static void a_flow_restarts_slowly_after_a_timeout(struct kunit *test)
 /* A slow machine must not make packets late. */
 static struct wire *new_selective_wire(struct kunit *test)
 {
-	struct wire_setup setup = wire_defaults();
+	struct wire_setup setup = wire_selective();
 	struct wire *wire;
 
 	setup.controlled = true;
-	setup.reordering_us = ROCE_REORDERING_MAX_US;
-	setup.loss_recovery[0] = ROCE_SELECTIVE;
-	setup.loss_recovery[1] = ROCE_SELECTIVE;
 	wire = wire_new(test, &setup);
 	wire_set_wait(wire, NSEC_PER_SEC);
 	/* The offer and the confirmation need a message each. */

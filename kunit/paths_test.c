@@ -609,14 +609,12 @@ static void the_oldest_flight_is_known(struct kunit *test)
 static struct wire *new_wire(struct kunit *test, u32 paths, bool ipv6,
 			     enum roce_loss_recovery of_responder)
 {
-	struct wire_setup setup = wire_defaults();
+	struct wire_setup setup = wire_selective();
 	struct wire *wire;
 	u32 i;
 
 	setup.ipv6 = ipv6;
 	setup.timeout = WIRE_TIMEOUT;
-	setup.reordering_us = ROCE_REORDERING_MAX_US;
-	setup.loss_recovery[0] = ROCE_SELECTIVE;
 	setup.loss_recovery[1] = of_responder;
 	wire = wire_new(test, &setup);
 	for (i = 0; i < 2; i++)

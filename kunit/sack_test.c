@@ -16,12 +16,10 @@
 static struct wire *new_wire(struct kunit *test, u8 timeout,
 			     enum roce_loss_recovery of_responder)
 {
-	struct wire_setup setup = wire_defaults();
+	struct wire_setup setup = wire_selective();
 	struct wire *wire;
 
 	setup.timeout = timeout;
-	setup.reordering_us = ROCE_REORDERING_MAX_US;
-	setup.loss_recovery[0] = ROCE_SELECTIVE;
 	setup.loss_recovery[1] = of_responder;
 	wire = wire_new(test, &setup);
 	/* A slow machine must not make packets late. */
@@ -130,11 +128,9 @@ static void a_device_without_sack_sets_no_bits(struct kunit *test)
 /* A device that keeps no early packets has no use for it. */
 static void with_reordering_us_0_sack_is_not_offered(struct kunit *test)
 {
-	struct wire_setup setup = wire_defaults();
+	struct wire_setup setup = wire_selective();
 	struct wire *wire;
 
-	setup.loss_recovery[0] = ROCE_SELECTIVE;
-	setup.loss_recovery[1] = ROCE_SELECTIVE;
 	setup.reordering_us = 0;
 	wire = wire_new(test, &setup);
 	post(wire, IB_WR_SEND, 1);
@@ -623,13 +619,11 @@ static const struct storm storms[] = {
 
 static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
 {
-	struct wire_setup setup = wire_defaults();
+	struct wire_setup setup = wire_selective();
 	struct wire *wire;
 
 	setup.timeout = WIRE_TIMEOUT;
 	setup.reordering_us = ROCE_REORDERING_US;
-	setup.loss_recovery[0] = ROCE_SELECTIVE;
-	setup.loss_recovery[1] = ROCE_SELECTIVE;
 	wire = wire_new(test, &setup);
 	get_acquainted(wire);
 	storm_begin(wire, storm);

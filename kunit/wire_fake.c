@@ -870,6 +870,17 @@ struct wire_setup wire_defaults(void)
 	};
 }
 
+/** wire_selective() - the same, and both ends repeat selectively after a long wait */
+struct wire_setup wire_selective(void)
+{
+	struct wire_setup setup = wire_defaults();
+
+	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	setup.loss_recovery[0] = ROCE_SELECTIVE;
+	setup.loss_recovery[1] = ROCE_SELECTIVE;
+	return setup;
+}
+
 /**
  * wire_new() - make two connected QPs
  * @test: the test

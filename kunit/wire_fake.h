@@ -261,6 +261,7 @@ static inline struct wire_end *wire_source(struct wire *wire, enum ib_wr_opcode 
 }
 
 struct wire_setup wire_defaults(void);
+struct wire_setup wire_selective(void);
 struct wire *wire_new(struct kunit *test, const struct wire_setup *setup);
 void wire_modify(struct wire_end *end, struct ib_qp_attr *attr, int mask);
 int wire_post(struct wire_end *end, const struct wire_op *op);
