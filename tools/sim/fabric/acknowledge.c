@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What a sender learns of what has arrived, as in completer.c, repair.c and retransmit.c of
- * the driver: it fills the driver's scoreboard and the flights of its paths.
+ * the driver: it fills the driver's scoreboard and the flights of its paths. A loss cuts the
+ * rate, but leaves the window: roce_retransmit_give_way() has no counterpart here.
  */
 #include "acknowledge.h"
 #include "memory.h"
