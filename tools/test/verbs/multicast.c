@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Multicast groups of datagram QPs. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "verbs.h"
 
 #define MULTICAST_QPN 0xffffff
+#define ROUNDS	200
+#define DATAGRAMS	4
 
 /* 239.9.9.@last or ff15::9:@last, as the port's address family is */
 static union ibv_gid group(const struct port *port, uint8_t last)
@@ -36,13 +41,10 @@ static struct ibv_ah *ah_to(const struct end *e, const union ibv_gid *gid)
 	return ah;
 }
 
-/* One datagram of @e to the group, and its own completion. */
-static void send_to(struct end *e, const union ibv_gid *gid, uint8_t byte)
+static struct ibv_send_wr send_wr(struct ibv_sge *sge, struct ibv_ah *ah)
 {
-	struct ibv_sge sge = sge_of(e, 0, 64);
-	struct ibv_ah *ah = ah_to(e, gid);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
+	return (struct ibv_send_wr){
+		.sg_list = sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
@@ -51,14 +53,36 @@ static void send_to(struct end *e, const union ibv_gid *gid, uint8_t byte)
 			.remote_qpn = MULTICAST_QPN,
 			.remote_qkey = TEST_QKEY,
 		},
-	}, *bad;
+	};
+}
+
+static void post(struct end *e, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	if (ibv_post_send(e->qp, wr, &bad))
+		die("ibv_post_send");
+}
+
+static void check_sent(const struct ibv_wc *wc)
+{
+	if (wc->status)
+		die("a multicast send failed: %s", ibv_wc_status_str(wc->status));
+}
+
+/* One datagram of @e to the group, and its own completion. */
+static void send_to(struct end *e, const union ibv_gid *gid, uint8_t byte)
+{
+	struct ibv_sge sge = sge_of(e, 0, 64);
+	struct ibv_ah *ah = ah_to(e, gid);
+	struct ibv_send_wr wr = send_wr(&sge, ah);
 	struct ibv_wc wc;
 
 	memset(e->buf, byte, 64);
-	if (ibv_post_send(e->qp, &wr, &bad))
-		die("ibv_post_send");
-	if (!wait_wc(e->scq, &wc, PATIENCE_MS) || wc.status)
-		die("a multicast send failed: %s", ibv_wc_status_str(wc.status));
+	post(e, &wr);
+	if (!wait_wc(e->scq, &wc, PATIENCE_MS))
+		die("a multicast send did not complete");
+	check_sent(&wc);
 	ibv_destroy_ah(ah);
 }
 
@@ -132,6 +156,89 @@ static void delivery(void)
 	duo_close(&y);
 }
 
+/* A member of a group that sends to it, some datagrams a turn, from a thread of its own */
+struct speaker {
+	struct end *e;
+	struct ibv_ah *ah[2];
+	atomic_uint turn;
+};
+
+/* Datagrams with different address handles leave one by one. */
+static void *speak(void *arg)
+{
+	struct speaker *speaker = arg;
+	struct ibv_sge sge = sge_of(speaker->e, 0, 64);
+	struct ibv_send_wr wrs[DATAGRAMS];
+	unsigned int turn;
+	int i;
+
+	for (i = 0; i < DATAGRAMS; i++) {
+		wrs[i] = send_wr(&sge, speaker->ah[i % 2]);
+		wrs[i].next = i + 1 < DATAGRAMS ? &wrs[i + 1] : NULL;
+	}
+	for (turn = 1; turn <= ROUNDS; turn++) {
+		while (speaker->turn != turn)
+			;
+		post(speaker->e, wrs);
+	}
+	return NULL;
+}
+
+/* One turn. Returns how many datagrams complete before the speaker has its own copy. */
+static unsigned int count_late(struct speaker *speaker)
+{
+	unsigned int late = 0, received = 0, sent = 0;
+	struct end *e = speaker->e;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < DATAGRAMS; i++)
+		post_recv(e, i, sge_of(e, 1024, 256));
+	speaker->turn++;
+	while (sent < DATAGRAMS) {
+		if (!ibv_poll_cq(e->scq, 1, &wc))
+			continue;
+		check_sent(&wc);
+		sent++;
+		while (ibv_poll_cq(e->rcq, 1, &wc))
+			received++;
+		late += received < sent;
+	}
+	for (; received < DATAGRAMS; received++)
+		if (!wait_wc(e->rcq, &wc, PATIENCE_MS))
+			die("a member did not get its own copy");
+	return late;
+}
+
+/* Where softirqs run for too long, the stack may leave a copy for later. */
+static void order(void)
+{
+	struct speaker speaker = {};
+	unsigned int i, late = 0;
+	union ibv_gid gid;
+	pthread_t thread;
+	struct duo d;
+
+	duo_open(&d, &(struct duo_options){ .type = IBV_QPT_UD });
+	gid = group(d.a.port, 4);
+	ibv_attach_mcast(d.a.qp, &gid, 0);
+	speaker.e = &d.a;
+	for (i = 0; i < 2; i++)
+		speaker.ah[i] = ah_to(&d.a, &gid);
+	if (pthread_create(&thread, NULL, speak, &speaker))
+		die("pthread_create");
+	for (i = 0; i < ROUNDS; i++)
+		late += count_late(&speaker);
+	pthread_join(thread, NULL);
+	printf("# %u of %u copies came later\n", late, ROUNDS * DATAGRAMS);
+	tap_true("a member has its own copy when its datagram completes",
+		 late < ROUNDS * DATAGRAMS / 10);
+	for (i = 0; i < 2; i++)
+		ibv_destroy_ah(speaker.ah[i]);
+	ibv_detach_mcast(d.a.qp, &gid, 0);
+	duo_close(&d);
+}
+
 static void rules(void)
 {
 	union ibv_gid gid;
@@ -160,4 +267,5 @@ void test_multicast(void)
 {
 	rules();
 	delivery();
+	order();
 }

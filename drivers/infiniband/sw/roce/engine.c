@@ -154,7 +154,8 @@ static void yield_softirq(struct roce_engine *engine)
 
 static bool must_yield(const struct roce_engine *engine)
 {
-	return roce_engine_budget_is_used_up() || READ_ONCE(engine->wanted);
+	return roce_engine_budget_is_used_up() || READ_ONCE(engine->wanted) ||
+	       engine->resting;
 }
 
 static void run_as_owner(struct roce_engine *engine)
@@ -166,8 +167,9 @@ static void run_as_owner(struct roce_engine *engine)
 			worked = true;
 		if (must_yield(engine)) {
 			/* Packets must not delay answers and timeouts. */
-			if (worked)
+			if (worked && !engine->resting)
 				engine->ops->advance(engine);
+			engine->resting = false;
 			yield_softirq(engine);
 			return;
 		}
@@ -294,13 +296,16 @@ static void run_lane(struct roce_bh *bh)
 {
 	struct roce_lane *lane = container_of(bh, struct roce_lane, bh);
 	struct roce_engine *engine;
+	bool yielded = false;
 
 	__this_cpu_write(lanes.budget, CPU_BUDGET);
-	while (!roce_engine_budget_is_used_up() && (engine = take_next(lane))) {
+	/* One that yields again goes on in another softirq. */
+	while (!yielded && (engine = take_next(lane))) {
 		spin_lock_bh(&engine->lock);
 		engine->yielded = false;
 		spin_unlock_bh(&engine->lock);
 		roce_engine_run(engine);
+		yielded = roce_engine_budget_is_used_up() || READ_ONCE(engine->yielded);
 		/* After this, quiesce() may let the engine be freed. */
 		atomic_dec_return_release(&engine->runs);
 	}
@@ -399,6 +404,7 @@ void roce_engine_init(struct roce_engine *engine, const struct roce_engine_ops *
 	engine->wanted = false;
 	engine->yielded = false;
 	engine->held = false;
+	engine->resting = false;
 	engine->flags = 0;
 	engine->lane = NULL;
 	atomic_set(&engine->runs, 0);

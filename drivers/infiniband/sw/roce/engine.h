@@ -44,6 +44,7 @@ struct roce_engine_ops {
  * @yielded: the budget of the CPU was used up; until the scheduled run, only the control
  *	path can become the owner
  * @held: the packets in @inbox wait for @fault
+ * @resting: the owner does no more before the scheduled run; only used by it
  * @flags: ROCE_ENGINE_SCHEDULED
  * @lane: of the CPU where it is scheduled, or was last
  * @node: in @lane
@@ -68,6 +69,7 @@ struct roce_engine {
 	bool wanted;
 	bool yielded;
 	bool held;
+	bool resting;
 	unsigned long flags;
 	struct roce_lane *lane;
 	struct list_head node;
@@ -75,6 +77,18 @@ struct roce_engine {
 	struct roce_turn turn;
 	struct roce_fault *fault;
 };
+
+/**
+ * roce_engine_rest() - do no more before the scheduled run
+ * @engine: owned by the caller, which it has called
+ *
+ * That run comes after the packets for this host that are in the CPU's backlog now: the
+ * stack receives them in an earlier softirq.
+ */
+static inline void roce_engine_rest(struct roce_engine *engine)
+{
+	engine->resting = true;
+}
 
 /**
  * roce_engine_is_held() - whether received packets wait for memory

@@ -3,6 +3,8 @@
  * The requester: work requests become request packets (IBA volume 1, 9.7.3 for
  * RC, 9.8.2 for UC, 9.8.3 for datagrams). cursor.c decides which packets are next.
  */
+#include <rdma/ib_addr.h>
+
 #include "counters.h"
 #include "cursor.h"
 #include "engine.h"
@@ -134,7 +136,7 @@ static void begin_round_trip(struct roce_requester *requester,
 				  xmit->train.departure);
 }
 
-/* An unreliable message completes when it is sent. */
+/* An unreliable message completes when it is sent, but for one to a group. */
 static void complete_sent(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -143,6 +145,16 @@ static void complete_sent(struct roce_qp *qp)
 		return;
 	requester->unacked_psn = requester->psn;
 	roce_requests_complete(qp, requester->current_request - requester->completed);
+}
+
+/*
+ * The stack loops datagrams to a group back to the members on this host. They complete
+ * after that, as with a NIC: a program may then post a receive that gets the answer, and
+ * not its own datagram.
+ */
+static bool is_looped_back(const struct roce_xmit *xmit)
+{
+	return xmit->train.sent && rdma_is_multicast_addr(&xmit->av->destination);
 }
 
 /* A train that began at @place was built. The cursor goes back to packets that must wait. */
@@ -159,7 +171,10 @@ static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 		requester->company_awaited = false;
 		begin_round_trip(requester, xmit, place);
 	}
-	complete_sent(qp);
+	if (is_looped_back(xmit))
+		roce_engine_rest(&requester->engine);
+	else
+		complete_sent(qp);
 }
 
 static int fill_on_path(struct roce_qp *qp, struct roce_train *train)
@@ -194,7 +209,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	if (unlikely(qp->requester.paths))
 		roce_spread_sent(qp, &xmit, &place);
 	/* After -EACCES the request has the status of its failure. */
-	return err != -EBUSY;
+	return err != -EBUSY && !is_looped_back(&xmit);
 }
 
 /*
@@ -296,6 +311,7 @@ static bool advance_requester(struct roce_engine *engine)
 			return false;
 	}
 
+	complete_sent(qp);
 	if (!waits_for_pages(qp)) {
 		if (!roce_reorder_is_idle(qp->requester.reorder))
 			more = roce_completer_receive_early(qp);
