@@ -117,8 +117,8 @@ struct roce_sack_range {
 	__be16	end;
 };
 
-/* So many fit into the shortest path MTU. */
-#define ROCE_SACK_RANGES	60
+/* At most; fewer over a path MTU into which these do not fit */
+#define ROCE_SACK_RANGES	128
 
 /* Immediate data, and the invalidate header, which is as long */
 struct roce_immediate {

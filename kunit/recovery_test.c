@@ -1290,7 +1290,7 @@ static void messages_survive_a_bad_wire_in_both_directions(struct kunit *test)
 
 	wire_forget(wire);
 	for (end = 0; end < 2; end++)
-		for (n = 0; n < WIRE_FAULTS; n++)
+		for (n = 0; n < 8; n++)
 			wire_fault(&wire->ends[end], 3 + 5 * n,
 				   WIRE_DROP + (n + end) % 4);
 	for (end = 0; end < 2; end++)

@@ -231,7 +231,8 @@ static void expect_ranges(struct model *model)
 	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 	u32 count, n, begin, end = model->expected;
 
-	count = roce_reorder_ranges(model->reorder, nth(model->expected), ranges);
+	count = roce_reorder_ranges(model->reorder, nth(model->expected), ranges,
+				    ARRAY_SIZE(ranges));
 	for (n = 0; n < ROCE_SACK_RANGES; n++) {
 		begin = find_next_bit(model->came, PSNS, end);
 		if (begin == PSNS)

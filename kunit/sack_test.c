@@ -415,6 +415,27 @@ static void a_sack_that_does_not_leave_is_not_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, selective_acks_sent), sacks(wire));
 }
 
+/* Every second packet is lost. */
+static void a_sack_fills_the_path_mtu(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	struct wire_end *b = &wire->ends[1];
+	struct roce_packet packet;
+	u32 i;
+
+	get_acquainted(wire);
+	for (i = 0; i < 100; i++)
+		wire_fault(&wire->ends[0], 2 * i, WIRE_DROP);
+	b->cut = true;
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, 200 * MTU);
+	wire_run(wire);
+	roce_sack_describe(b->qp, &packet, ranges);
+	KUNIT_EXPECT_EQ(test, packet.payload, MTU);
+	KUNIT_EXPECT_EQ(test, be16_to_cpu(ranges[MTU / sizeof(*ranges) - 1].end),
+			2 * MTU / sizeof(*ranges));
+}
+
 /* So a connection is known before many packets of its first long message are lost. */
 static void the_first_packet_of_a_long_message_asks(struct kunit *test)
 {
@@ -704,6 +725,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
 	KUNIT_CASE(a_sack_that_does_not_leave_is_not_counted),
+	KUNIT_CASE(a_sack_fills_the_path_mtu),
 	KUNIT_CASE(the_first_packet_of_a_long_message_asks),
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),

@@ -16,7 +16,7 @@
  */
 #define WIRE_MEMORY	(256 * 1024)
 #define WIRE_TARGET	(WIRE_MEMORY / 2)	/* offset for messages, in either memory */
-#define WIRE_FAULTS	8
+#define WIRE_FAULTS	128
 #define WIRE_LOG	4096
 #define WIRE_PSNS	65536		/* more than are ever in flight */
 #define WIRE_QUEUE	128		/* of requests, and of receives */

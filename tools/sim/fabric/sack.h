@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 /* As on the wire: Documentation/reliability.md */
-#define SACK_RANGES	60u
+#define SACK_RANGES	128u
 #define SACK_NONE	U32_MAX
 
 /**

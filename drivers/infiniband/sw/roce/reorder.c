@@ -572,17 +572,18 @@ bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
  * roce_reorder_ranges() - get the ranges of kept PSNs
  * @reorder: of a half of a QP that is owned by the caller; roce_reorder_has_gap()
  * @psn: the expected PSN
- * @ranges: room for ROCE_SACK_RANGES; set to the first ranges, as offsets from @psn
+ * @ranges: set to the first ranges, as offsets from @psn
+ * @most: number of ranges for which there is room
  *
  * Return: number of ranges.
  */
 u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
-			struct roce_sack_range *ranges)
+			struct roce_sack_range *ranges, u32 most)
 {
 	struct sk_buff *island = first_kept(reorder);
 	u32 count = 0;
 
-	while (island && count < ROCE_SACK_RANGES) {
+	while (island && count < most) {
 		u32 begin = roce_psn_add(first_psn(island), -psn);
 		u32 end = roce_psn_add(end_of_island(island), -psn);
 

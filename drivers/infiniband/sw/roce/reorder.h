@@ -109,7 +109,7 @@ bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin,
 			   u32 *end);
 bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn);
 u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
-			struct roce_sack_range *ranges);
+			struct roce_sack_range *ranges, u32 most);
 u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp,
 			  u32 psn);
 void roce_reorder_came_twice(struct roce_reorder *reorder, struct roce_qp *qp,

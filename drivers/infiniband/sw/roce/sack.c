@@ -108,7 +108,8 @@ void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
 {
 	struct roce_reorder *reorder = qp->responder.reorder;
 	u32 psn = qp->responder.psn;
-	u32 count = roce_reorder_ranges(reorder, psn, ranges);
+	u32 most = min_t(u32, ROCE_SACK_RANGES, qp->mtu / sizeof(*ranges));
+	u32 count = roce_reorder_ranges(reorder, psn, ranges, most);
 	u32 lost = roce_psn_add(roce_reorder_lost_end(reorder, qp, psn), -psn);
 	u32 known = count ? be16_to_cpu(ranges[count - 1].end) - 1 : 0;
 
