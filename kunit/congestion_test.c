@@ -6,7 +6,6 @@
  */
 #include <linux/dcbnl.h>
 #include <linux/etherdevice.h>
-#include <linux/unaligned.h>
 #include <net/dcbnl.h>
 #include <net/inet_ecn.h>
 #include <net/udp.h>

@@ -4,7 +4,6 @@
 #include <linux/inet.h>
 #include <linux/prandom.h>
 #include <linux/smp.h>
-#include <linux/unaligned.h>
 #include <linux/vmalloc.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>

@@ -4,7 +4,6 @@
  * driver's parser, which accepts none with a wrong ICRC.
  */
 #include <linux/if_ether.h>
-#include <linux/unaligned.h>
 
 #include "captures.h"
 #include "fixture.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <linux/unaligned.h>
 #include <rdma/ib_mad.h>
 
 #include "fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/udp.h>
-#include <linux/unaligned.h>
 #include <net/gso.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/kthread.h>
-#include <linux/unaligned.h>
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
 #include <net/net_namespace.h>

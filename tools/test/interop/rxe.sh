@@ -61,9 +61,11 @@ done
 marked_traffic()
 {
 	# ACK timeouts of a second: a machine that is late is no loss.
-	integrity_pair --timeout 18 --ops mix --sizes 100,20000 --qps 2 --flags bidir --count 56
-	perftest ib_write_bw -u 18 --tclass=2 -n 100 -s 65536
-	perftest ib_read_bw -u 18 --tclass=2 -n 100 -s 65536
+	local PATIENT_QP=(--timeout 18)
+
+	integrity_pair --ops mix --sizes 100,20000 --qps 2 --flags bidir --count 56
+	perftest ib_write_bw --tclass=2 -n 100 -s 65536
+	perftest ib_read_bw --tclass=2 -n 100 -s 65536
 }
 ROCE=$DEV_A
 [[ $LINK_TYPE_A == roce ]] || ROCE=$DEV_B
