@@ -311,6 +311,7 @@ static bool advance_requester(struct roce_engine *engine)
 			return false;
 	}
 
+	/* What was looped back since then */
 	complete_sent(qp);
 	if (!waits_for_pages(qp)) {
 		if (!roce_reorder_is_idle(qp->requester.reorder))
