@@ -33,13 +33,13 @@ static struct wire *new_wire(struct kunit *test, bool ipv6, bool whole_trains)
 
 static struct roce_cc_parameters *algorithm(struct wire_end *end, const char *name)
 {
-	struct roce_cc_parameters *found;
+	struct roce_cc_parameters *found = NULL, *it;
 
-	list_for_each_entry(found, &end->dev->congestion.algorithms, node)
-		if (!strcmp(found->ops->name, name))
-			return found;
-	KUNIT_FAIL_AND_ABORT(end->wire->test, "there is no %s", name);
-	return NULL;
+	list_for_each_entry(it, &end->dev->congestion.algorithms, node)
+		if (!strcmp(it->ops->name, name))
+			found = it;
+	KUNIT_ASSERT_NOT_NULL_MSG(end->wire->test, found, "there is no %s", name);
+	return found;
 }
 
 static void set(struct wire_end *end, enum dcqcn_parameter which, u32 value)
