@@ -242,22 +242,30 @@ static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packe
 	}
 }
 
+/* Not inlined: the ranges have left the stack when the packet goes through IP. */
+static noinline int build_acknowledge(struct roce_qp *qp, struct roce_packet *packet,
+				      struct roce_train *train)
+{
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+
+	if (can_be_selective(qp))
+		roce_sack_describe(qp, packet, ranges);
+	else
+		describe_acknowledge(qp, packet);
+	return roce_train_of_one(train, &qp->av, roce_spread_answer_port(qp), packet,
+				 ranges);
+}
+
 static void send_acknowledge(struct roce_qp *qp)
 {
 	struct roce_responder *responder = &qp->responder;
-	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 	struct roce_packet packet;
 	struct roce_xmit xmit;
 	int err;
 
 	xmit.sender = &responder->sender;
 	xmit.av = &qp->av;
-	if (can_be_selective(qp))
-		roce_sack_describe(qp, &packet, ranges);
-	else
-		describe_acknowledge(qp, &packet);
-	err = roce_train_of_one(&xmit.train, &qp->av, roce_spread_answer_port(qp),
-				&packet, ranges);
+	err = build_acknowledge(qp, &packet, &xmit.train);
 	roce_spread_answer(qp, &xmit.train);
 	err = roce_xmit_built(qp, &xmit, err);
 	if (err == -EBUSY)
