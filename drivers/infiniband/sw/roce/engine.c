@@ -155,7 +155,7 @@ static void yield_softirq(struct roce_engine *engine)
 static bool must_yield(const struct roce_engine *engine)
 {
 	return roce_engine_budget_is_used_up() || READ_ONCE(engine->wanted) ||
-	       engine->resting;
+	       roce_engine_is_resting(engine);
 }
 
 static void run_as_owner(struct roce_engine *engine)
@@ -167,7 +167,7 @@ static void run_as_owner(struct roce_engine *engine)
 			worked = true;
 		if (must_yield(engine)) {
 			/* Packets must not delay answers and timeouts. */
-			if (worked && !engine->resting)
+			if (worked && !roce_engine_is_resting(engine))
 				engine->ops->advance(engine);
 			engine->resting = false;
 			yield_softirq(engine);

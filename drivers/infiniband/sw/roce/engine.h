@@ -91,6 +91,15 @@ static inline void roce_engine_rest(struct roce_engine *engine)
 }
 
 /**
+ * roce_engine_is_resting() - whether it does no more before the scheduled run
+ * @engine: owned by the caller
+ */
+static inline bool roce_engine_is_resting(const struct roce_engine *engine)
+{
+	return engine->resting;
+}
+
+/**
  * roce_engine_is_held() - whether received packets wait for memory
  * @engine: owned by the caller
  */

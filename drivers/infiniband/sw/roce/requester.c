@@ -209,7 +209,7 @@ static bool send_messages(struct roce_qp *qp, struct roce_request *request)
 	if (unlikely(qp->requester.paths))
 		roce_spread_sent(qp, &xmit, &place);
 	/* After -EACCES the request has the status of its failure. */
-	return err != -EBUSY && !is_looped_back(&xmit);
+	return err != -EBUSY && !roce_engine_is_resting(&qp->requester.engine);
 }
 
 /*
