@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Lists of pages on demand, with memory of the thread that runs the suite */
+/* Lists of pages on demand, with memory of the program that loads the module */
 #include <kunit/test.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/sched/mm.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 
@@ -24,10 +26,32 @@ struct bench {
 	struct roce_odp *odp;
 };
 
+/* A case runs in a thread that has no memory, and borrows that of the program. */
+static struct mm_struct *program;
+
+/* Where an assertion ends the case, its thread puts the reference as it exits. */
+static struct bench *enter_program(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+
+	mmget(program);
+	kthread_use_mm(program);
+	bench->odp = roce_odp_new(&bench->ibdev, IB_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bench->odp);
+	bench->odp->lock = &bench->lock;
+	return bench;
+}
+
+static void leave_program(void)
+{
+	kthread_unuse_mm(program);
+	mmput(program);
+}
+
 static unsigned long map_memory(struct kunit *test, unsigned long length)
 {
-	unsigned long start = kunit_vm_mmap(test, NULL, 0, length, PROT_READ | PROT_WRITE,
-					    MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	unsigned long start = vm_mmap(NULL, 0, length, PROT_READ | PROT_WRITE,
+				      MAP_ANONYMOUS | MAP_PRIVATE, 0);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(start));
 	return start;
@@ -49,7 +73,7 @@ static bool has(struct bench *bench, unsigned long address, u32 length, bool wri
 
 static void pages_are_present_once_they_are_mapped(struct kunit *test)
 {
-	struct bench *bench = test->priv;
+	struct bench *bench = enter_program(test);
 	unsigned long start = map_memory(test, 4 * PAGE_SIZE);
 
 	KUNIT_EXPECT_FALSE(test, has(bench, start, 1, false));
@@ -58,11 +82,12 @@ static void pages_are_present_once_they_are_mapped(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, has(bench, start, 1, false));
 	KUNIT_EXPECT_TRUE(test, has(bench, start + PAGE_SIZE, 2 * PAGE_SIZE, true));
 	KUNIT_EXPECT_FALSE(test, has(bench, start + PAGE_SIZE, 2 * PAGE_SIZE + 1, true));
+	leave_program();
 }
 
 static void a_page_that_is_read_is_not_written_to(struct kunit *test)
 {
-	struct bench *bench = test->priv;
+	struct bench *bench = enter_program(test);
 	unsigned long start = map_memory(test, PAGE_SIZE);
 
 	KUNIT_EXPECT_EQ(test, 1, roce_odp_map(bench->odp, start, 1, ROCE_ODP_READ));
@@ -73,11 +98,12 @@ static void a_page_that_is_read_is_not_written_to(struct kunit *test)
 	/* Reading again takes no right away. */
 	KUNIT_EXPECT_EQ(test, 1, roce_odp_map(bench->odp, start, 1, ROCE_ODP_READ));
 	KUNIT_EXPECT_TRUE(test, has(bench, start, 1, true));
+	leave_program();
 }
 
 static void a_page_that_the_program_loses_is_not_present(struct kunit *test)
 {
-	struct bench *bench = test->priv;
+	struct bench *bench = enter_program(test);
 	unsigned long start = map_memory(test, 3 * PAGE_SIZE);
 
 	KUNIT_EXPECT_EQ(test, 3, roce_odp_map(bench->odp, start, 3 * PAGE_SIZE,
@@ -89,11 +115,12 @@ static void a_page_that_the_program_loses_is_not_present(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, atomic64_read(&bench->odp->page_invalidations));
 	KUNIT_EXPECT_LT(test, roce_odp_map(bench->odp, start, 3 * PAGE_SIZE,
 					   ROCE_ODP_READ), 0);
+	leave_program();
 }
 
 static void only_pages_of_the_program_are_found_without_a_fault(struct kunit *test)
 {
-	struct bench *bench = test->priv;
+	struct bench *bench = enter_program(test);
 	unsigned long start = map_memory(test, 2 * PAGE_SIZE);
 
 	KUNIT_EXPECT_EQ(test, 0, roce_odp_map(bench->odp, start, 2 * PAGE_SIZE,
@@ -103,11 +130,12 @@ static void only_pages_of_the_program_are_found_without_a_fault(struct kunit *te
 					      ROCE_ODP_PRESENT));
 	KUNIT_EXPECT_TRUE(test, has(bench, start, 1, true));
 	KUNIT_EXPECT_FALSE(test, has(bench, start + PAGE_SIZE, 1, false));
+	leave_program();
 }
 
 static void unused_parts_of_the_address_space_take_no_memory(struct kunit *test)
 {
-	struct bench *bench = test->priv;
+	struct bench *bench = enter_program(test);
 	unsigned long start = map_memory(test, CHUNKS * PMD_SIZE);
 	int i;
 
@@ -122,6 +150,13 @@ static void unused_parts_of_the_address_space_take_no_memory(struct kunit *test)
 	KUNIT_EXPECT_LE(test, bench->odp->count, CHUNKS / 2);
 	for (i = CHUNKS - 3; i < CHUNKS; i++)
 		KUNIT_EXPECT_TRUE(test, has(bench, start + i * PMD_SIZE, 1, true));
+	leave_program();
+}
+
+static int find_program(struct kunit_suite *suite)
+{
+	program = current->mm;
+	return program ? 0 : -ESRCH;
 }
 
 static int bench_init(struct kunit *test)
@@ -131,12 +166,7 @@ static int bench_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, bench);
 	if (!ROCE_HAS_ODP)
 		kunit_skip(test, "this kernel has no on-demand paging");
-	/* The first mapping gives the thread a memory of its own. */
-	map_memory(test, PAGE_SIZE);
 	rwlock_init(&bench->lock);
-	bench->odp = roce_odp_new(&bench->ibdev, IB_ACCESS_LOCAL_WRITE);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bench->odp);
-	bench->odp->lock = &bench->lock;
 	test->priv = bench;
 	return 0;
 }
@@ -145,7 +175,7 @@ static void bench_exit(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 
-	if (bench)
+	if (bench && !IS_ERR_OR_NULL(bench->odp))
 		roce_odp_free(bench->odp);
 }
 
@@ -160,6 +190,7 @@ static struct kunit_case odp_cases[] = {
 
 static struct kunit_suite odp_suite = {
 	.name = "roce_odp",
+	.suite_init = find_program,
 	.init = bench_init,
 	.exit = bench_exit,
 	.test_cases = odp_cases,
