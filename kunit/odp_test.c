@@ -125,7 +125,7 @@ static void only_pages_of_the_program_are_found_without_a_fault(struct kunit *te
 
 	KUNIT_EXPECT_EQ(test, 0, roce_odp_map(bench->odp, start, 2 * PAGE_SIZE,
 					      ROCE_ODP_PRESENT));
-	KUNIT_ASSERT_EQ(test, 0, clear_user((void __user *)start, 1));
+	KUNIT_ASSERT_EQ(test, 0, put_user(1, (u8 __user *)start));
 	KUNIT_EXPECT_EQ(test, 1, roce_odp_map(bench->odp, start, 2 * PAGE_SIZE,
 					      ROCE_ODP_PRESENT));
 	KUNIT_EXPECT_TRUE(test, has(bench, start, 1, true));
