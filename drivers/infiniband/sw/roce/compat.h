@@ -77,6 +77,19 @@ static inline void roce_bh_schedule(struct roce_bh *bh)
 #endif
 }
 
+/*
+ * As roce_bh_schedule(), but the work runs before the receive softirq that is pending.
+ * Work is scheduled either so or so, not both.
+ */
+static inline void roce_bh_schedule_first(struct roce_bh *bh)
+{
+#ifdef ROCE_HAVE_BH_WORKQUEUE
+	queue_work(system_bh_highpri_wq, &bh->work);
+#else
+	tasklet_hi_schedule(&bh->tasklet);
+#endif
+}
+
 /* Process context. The caller prevents that it is scheduled meanwhile. */
 static inline void roce_bh_cancel(struct roce_bh *bh)
 {

@@ -26,16 +26,21 @@
 
 /**
  * struct roce_lane - the engines scheduled on one CPU, which run one after the other
- * @lock: guards @engines
+ * @lock: guards @engines and @resting
  * @engines: in the order of scheduling
  * @bh: runs them until the budget is used up, and is scheduled again for the rest
+ * @resting: engines that run after the next receive softirq of this CPU
+ * @wake: moves them to @engines. A BH workqueue takes what is queued meanwhile into the
+ *	same softirq; @wake runs first in the next one, so @bh after the receive softirq
  * @budget: bytes that engines may still receive and send on this CPU; renewed by @bh.
  *	Only used on its CPU, with BH disabled
  */
 struct roce_lane {
-	spinlock_t lock;		/* of engines */
+	spinlock_t lock;		/* of both lists */
 	struct list_head engines;
 	struct roce_bh bh;
+	struct list_head resting;
+	struct roce_bh wake;
 	int budget;
 };
 
@@ -142,14 +147,39 @@ static bool step(struct roce_engine *engine)
 	return engine->ops->advance(engine);
 }
 
+/* The engine runs soon on this CPU, or, if it rests, after its next receive softirq. */
+static void enter_lane(struct roce_engine *engine, bool rests)
+{
+	struct roce_lane *lane;
+	unsigned long flags;
+
+	/* Already scheduled: that run will see the caller's changes. */
+	if (test_and_set_bit(ROCE_ENGINE_SCHEDULED, &engine->flags))
+		return;
+	local_irq_save(flags);
+	lane = this_cpu_ptr(&lanes);
+	spin_lock(&lane->lock);
+	WRITE_ONCE(engine->lane, lane);
+	list_add_tail(&engine->node, rests ? &lane->resting : &lane->engines);
+	spin_unlock(&lane->lock);
+	if (rests)
+		roce_bh_schedule_first(&lane->wake);
+	else
+		roce_bh_schedule(&lane->bh);
+	local_irq_restore(flags);
+}
+
 /* Leave the rest, and packets that arrive until then, to the scheduled run. */
 static void yield_softirq(struct roce_engine *engine)
 {
+	bool rests = engine->resting;
+
+	engine->resting = false;
 	spin_lock_bh(&engine->lock);
 	engine->owned = false;
 	engine->yielded = true;
 	spin_unlock_bh(&engine->lock);
-	roce_engine_schedule(engine);
+	enter_lane(engine, rests);
 }
 
 static bool must_yield(const struct roce_engine *engine)
@@ -169,7 +199,6 @@ static void run_as_owner(struct roce_engine *engine)
 			/* Packets must not delay answers and timeouts. */
 			if (worked && !roce_engine_is_resting(engine))
 				engine->ops->advance(engine);
-			engine->resting = false;
 			yield_softirq(engine);
 			return;
 		}
@@ -254,20 +283,7 @@ static void memory_is_present(struct roce_fault *fault)
  */
 void roce_engine_schedule(struct roce_engine *engine)
 {
-	struct roce_lane *lane;
-	unsigned long flags;
-
-	/* Already scheduled: that run will see the caller's changes. */
-	if (test_and_set_bit(ROCE_ENGINE_SCHEDULED, &engine->flags))
-		return;
-	local_irq_save(flags);
-	lane = this_cpu_ptr(&lanes);
-	spin_lock(&lane->lock);
-	WRITE_ONCE(engine->lane, lane);
-	list_add_tail(&engine->node, &lane->engines);
-	spin_unlock(&lane->lock);
-	roce_bh_schedule(&lane->bh);
-	local_irq_restore(flags);
+	enter_lane(engine, false);
 }
 
 /* Take the next engine. It can be scheduled again from now on. */
@@ -296,21 +312,29 @@ static void run_lane(struct roce_bh *bh)
 {
 	struct roce_lane *lane = container_of(bh, struct roce_lane, bh);
 	struct roce_engine *engine;
-	bool yielded = false;
 
 	__this_cpu_write(lanes.budget, CPU_BUDGET);
-	/* One that yields again goes on in another softirq. */
-	while (!yielded && (engine = take_next(lane))) {
+	while (!roce_engine_budget_is_used_up() && (engine = take_next(lane))) {
 		spin_lock_bh(&engine->lock);
 		engine->yielded = false;
 		spin_unlock_bh(&engine->lock);
 		roce_engine_run(engine);
-		yielded = roce_engine_budget_is_used_up() || READ_ONCE(engine->yielded);
 		/* After this, quiesce() may let the engine be freed. */
 		atomic_dec_return_release(&engine->runs);
 	}
 	if (!list_empty_careful(&lane->engines))
 		roce_bh_schedule(&lane->bh);
+}
+
+static void wake_resting(struct roce_bh *bh)
+{
+	struct roce_lane *lane = container_of(bh, struct roce_lane, wake);
+	unsigned long flags;
+
+	spin_lock_irqsave(&lane->lock, flags);
+	list_splice_tail_init(&lane->resting, &lane->engines);
+	spin_unlock_irqrestore(&lane->lock, flags);
+	roce_bh_schedule(&lane->bh);
 }
 
 static void leave_lane(struct roce_engine *engine)
@@ -457,6 +481,8 @@ void roce_engines_init(void)
 		spin_lock_init(&lane->lock);
 		INIT_LIST_HEAD(&lane->engines);
 		roce_bh_init(&lane->bh, run_lane);
+		INIT_LIST_HEAD(&lane->resting);
+		roce_bh_init(&lane->wake, wake_resting);
 		lane->budget = CPU_BUDGET;
 	}
 }
@@ -470,6 +496,8 @@ void roce_engines_exit(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		roce_bh_cancel(&per_cpu_ptr(&lanes, cpu)->wake);
 		roce_bh_cancel(&per_cpu_ptr(&lanes, cpu)->bh);
+	}
 }

@@ -82,8 +82,8 @@ struct roce_engine {
  * roce_engine_rest() - do no more before the scheduled run
  * @engine: owned by the caller, which it has called
  *
- * That run comes after the packets for this host that are in the CPU's backlog now: the
- * stack receives them in an earlier softirq.
+ * That run comes after the packets for this host that are in the CPU's backlog now, unless
+ * the engine is scheduled already.
  */
 static inline void roce_engine_rest(struct roce_engine *engine)
 {
