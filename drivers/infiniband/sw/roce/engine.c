@@ -26,7 +26,7 @@
 
 /**
  * struct roce_lane - the engines scheduled on one CPU, which run one after the other
- * @lock: guards @engines and @resting
+ * @lock: guards @engines and @resting; raw, for interrupts schedule engines
  * @engines: in the order of scheduling
  * @bh: runs them until the budget is used up, and is scheduled again for the rest
  * @resting: engines that run after the next receive softirq of this CPU
@@ -36,7 +36,7 @@
  *	Only used on its CPU, with BH disabled
  */
 struct roce_lane {
-	spinlock_t lock;		/* of both lists */
+	raw_spinlock_t lock;		/* of both lists */
 	struct list_head engines;
 	struct roce_bh bh;
 	struct list_head resting;
@@ -158,10 +158,10 @@ static void enter_lane(struct roce_engine *engine, bool rests)
 		return;
 	local_irq_save(flags);
 	lane = this_cpu_ptr(&lanes);
-	spin_lock(&lane->lock);
+	raw_spin_lock(&lane->lock);
 	WRITE_ONCE(engine->lane, lane);
 	list_add_tail(&engine->node, rests ? &lane->resting : &lane->engines);
-	spin_unlock(&lane->lock);
+	raw_spin_unlock(&lane->lock);
 	if (rests)
 		roce_bh_schedule_first(&lane->wake);
 	else
@@ -292,7 +292,7 @@ static struct roce_engine *take_next(struct roce_lane *lane)
 	struct roce_engine *engine;
 	unsigned long flags;
 
-	spin_lock_irqsave(&lane->lock, flags);
+	raw_spin_lock_irqsave(&lane->lock, flags);
 	engine = list_first_entry_or_null(&lane->engines, struct roce_engine,
 					  node);
 	if (engine) {
@@ -304,7 +304,7 @@ static struct roce_engine *take_next(struct roce_lane *lane)
 		/* A caller that saw the flag set relies on this run to see its changes. */
 		smp_mb__after_atomic();
 	}
-	spin_unlock_irqrestore(&lane->lock, flags);
+	raw_spin_unlock_irqrestore(&lane->lock, flags);
 	return engine;
 }
 
@@ -331,9 +331,9 @@ static void wake_resting(struct roce_bh *bh)
 	struct roce_lane *lane = container_of(bh, struct roce_lane, wake);
 	unsigned long flags;
 
-	spin_lock_irqsave(&lane->lock, flags);
+	raw_spin_lock_irqsave(&lane->lock, flags);
 	list_splice_tail_init(&lane->resting, &lane->engines);
-	spin_unlock_irqrestore(&lane->lock, flags);
+	raw_spin_unlock_irqrestore(&lane->lock, flags);
 	roce_bh_schedule(&lane->bh);
 }
 
@@ -341,12 +341,12 @@ static void leave_lane(struct roce_engine *engine)
 {
 	struct roce_lane *lane = READ_ONCE(engine->lane);
 
-	spin_lock_irq(&lane->lock);
+	raw_spin_lock_irq(&lane->lock);
 	if (!list_empty(&engine->node)) {
 		list_del_init(&engine->node);
 		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
 	}
-	spin_unlock_irq(&lane->lock);
+	raw_spin_unlock_irq(&lane->lock);
 }
 
 /*
@@ -478,7 +478,7 @@ void roce_engines_init(void)
 	for_each_possible_cpu(cpu) {
 		struct roce_lane *lane = per_cpu_ptr(&lanes, cpu);
 
-		spin_lock_init(&lane->lock);
+		raw_spin_lock_init(&lane->lock);
 		INIT_LIST_HEAD(&lane->engines);
 		roce_bh_init(&lane->bh, run_lane);
 		INIT_LIST_HEAD(&lane->resting);
