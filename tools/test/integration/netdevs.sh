@@ -162,10 +162,8 @@ wait_for grep -q ready "$TMP/tun"
 # What waits for the program that forwards, one packet after the other
 a ip link set inner txqueuelen 20000
 b ip link set inner txqueuelen 20000
-USUAL_QP=("${PATIENT_QP[@]}")
-PATIENT_QP=(--timeout 18)
-serves "tun"
-PATIENT_QP=("${USUAL_QP[@]}")
+slow_serves() { local PATIENT_QP=(--timeout 18); serves "$@"; }
+slow_serves "tun"
 link_del "$DEV_A"
 link_del "$DEV_B"
 kill "$TUN"

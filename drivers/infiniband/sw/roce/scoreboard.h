@@ -6,7 +6,7 @@
 
 #include "train_limits.h"
 
-/* Maximum number of gaps of a scoreboard */
+/* Maximum number of gaps of a scoreboard; a SACK names as many (ROCE_SACK_RANGES) */
 #define ROCE_MAX_GAPS		128
 
 /* How the packets of a gap were lost, if that is known of the gap alone; see path.c */
