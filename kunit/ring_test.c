@@ -405,8 +405,8 @@ static void unconsumed_elements_move_to_the_new_ring(struct kunit *test)
 #define CONSUMED	5
 
 /**
- * struct consumer - an interrupt that consumes CONSUMED elements of a ring
- * @timer: the interrupt
+ * struct consumer - a softirq that consumes CONSUMED elements of a ring
+ * @timer: the softirq
  * @ring: the driver is its consumer
  * @old: the memory of the ring before it is replaced
  * @amid: it came before the ring was replaced
@@ -430,7 +430,7 @@ static enum hrtimer_restart consume(struct hrtimer *timer)
 }
 
 /*
- * The interrupt is due when the replacement unlocks the ring for the first time: it was
+ * The softirq is due when the replacement unlocks the ring for the first time: it was
  * held back for some milliseconds.
  */
 static void replace_amid_consumption(struct consumer *consumer, struct roce_ring *other,
@@ -441,7 +441,7 @@ static void replace_amid_consumption(struct consumer *consumer, struct roce_ring
 	consumer->old = ring->buf;
 	ring->mapping = (void *)ring;
 	local_irq_disable();
-	hrtimer_start(&consumer->timer, 0, HRTIMER_MODE_REL_HARD);
+	hrtimer_start(&consumer->timer, 0, HRTIMER_MODE_REL_SOFT);
 	mdelay(ms);
 	roce_ring_replace(ring, other, &ring_lock);
 	while (hrtimer_active(&consumer->timer))
@@ -456,7 +456,7 @@ static void elements_may_be_consumed_while_a_ring_is_replaced(struct kunit *test
 	u32 used = 200, ms;
 
 	KUNIT_ASSERT_NOT_NULL(test, consumer);
-	hrtimer_setup(&consumer->timer, consume, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	hrtimer_setup(&consumer->timer, consume, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	for (ms = 1; ms < 50 && !consumer->amid; ms++) {
 		struct roce_ring *ring = make_used_ring(test, 255, false, used);
 
