@@ -16,16 +16,23 @@ install_test_programs() {
 	flock "$cache/test-programs.lock" make -s -C "$top/tools/test" >&2 || die "tools/test does not build"
 }
 
-# in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line
+# in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line,
+# or possible_cpus=N: from Linux 6.9 on, these are no more than the machine has room for.
 in_machine() {
-	local output=$1 kernel=${2%%+*} option ceiling memory=()
+	local output=$1 kernel=${2%%+*} option cpus machine='' ceiling memory=()
 
 	option=$(cut -s -d+ -f2- <<<"$2")
+	if [[ $option == possible_cpus=* ]]; then
+		cpus=${option#*=}
+		machine="-smp sockets=$cpus,maxcpus=$cpus"
+		option=''
+	fi
 	shift 2
 	ceiling=$("$top/tools/test/runner" --ceiling "$@")
 	# It has 65,536 QPs.
 	[[ " $* " != *" soak/crowd.sh "* ]] || memory=(--mem 6G)
-	ROCE_VM_APPEND="${ROCE_VM_APPEND:-} $option" "$top/tools/vm/run" --kernel "$kernel" "${memory[@]}" --time "$ceiling" -- \
+	ROCE_VM_QEMU="${ROCE_VM_QEMU:-} $machine" ROCE_VM_APPEND="${ROCE_VM_APPEND:-} $option" \
+		"$top/tools/vm/run" --kernel "$kernel" "${memory[@]}" --time "$ceiling" -- \
 		"$top/tools/test/runner" "${@/#/$top/tools/test/}" 2>&1 | tee "$output"
 	return "${PIPESTATUS[0]}"
 }

@@ -42,18 +42,24 @@ static int advise(struct ibv_pd *pd, unsigned int advice, uint32_t flags,
 	return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &request) ? errno : 0;
 }
 
-/* The value of that name, the largest one of the regions at b */
+/*
+ * The value of that name, the largest one of the regions at b. A region is a line, or
+ * several: then the first one has its device.
+ */
 static long counted(const struct bench *bench, const char *name)
 {
 	const char *device = ibv_get_device_name(bench->duo.b.port->ctx->device);
 	FILE *output = popen("rdma statistic show mr", "r");
+	bool ours = false;
 	char line[1024];
 	long value = -1;
 
 	while (output && fgets(line, sizeof(line), output)) {
 		char *found = strstr(line, name);
 
-		if (found && strstr(line, device))
+		if (strstr(line, " mrn "))
+			ours = strstr(line, device);
+		if (found && ours)
 			value = max(value, atol(found + strlen(name) + 1));
 	}
 	if (output)

@@ -8,7 +8,10 @@ the name of the errno of what was refused, or the status of what was sent.
 import errno
 import sys
 
-import pyverbs.enums as e
+try:
+    import pyverbs.enums as e
+except ImportError:	# The name in rdma-core 61
+    import pyverbs.libibverbs_enums as e
 from pyverbs.addr import AH, AHAttr, GID, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
