@@ -17,15 +17,15 @@ install_test_programs() {
 }
 
 # in_machine OUTPUT KERNEL[+OPTION] SCRIPT...: the option is for the kernel's command line,
-# or possible_cpus=N: from Linux 6.9 on, these are no more than the machine has room for.
+# or possible_cpus=N: from Linux 6.9 on, these are no more than an emulated machine has.
 in_machine() {
 	local output=$1 kernel=${2%%+*} option cpus machine='' ceiling memory=()
 
 	option=$(cut -s -d+ -f2- <<<"$2")
 	if [[ $option == possible_cpus=* ]]; then
 		cpus=${option#*=}
-		machine="-smp sockets=$cpus,maxcpus=$cpus"
-		option=''
+		machine="-smp cpus=$cpus,sockets=$cpus,maxcpus=$cpus"
+		option=maxcpus=2
 	fi
 	shift 2
 	ceiling=$("$top/tools/test/runner" --ceiling "$@")

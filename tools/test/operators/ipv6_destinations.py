@@ -8,10 +8,6 @@ the name of the errno of what was refused, or the status of what was sent.
 import errno
 import sys
 
-try:
-    import pyverbs.enums as e
-except ImportError:	# The name in rdma-core 61
-    import pyverbs.libibverbs_enums as e
 from pyverbs.addr import AH, AHAttr, GID, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
@@ -24,6 +20,13 @@ from pyverbs.wr import SGE, SendWR
 GROUP = "ff0e:0000:0000:0000:0000:0000:0000:0001"
 LENGTH = 64
 
+# pyverbs has other names for them in each release. See infiniband/verbs.h.
+IBV_QPT_RC, IBV_QPT_UD = 2, 4
+IBV_QPS_INIT = 1
+IBV_ACCESS_LOCAL_WRITE = 1
+IBV_WR_SEND = 2
+IBV_MTU_1024 = 3
+
 
 def path(index):
     return AHAttr(gr=GlobalRoute(dgid=GID(GROUP), sgid_index=index, hop_limit=1),
@@ -32,11 +35,11 @@ def path(index):
 
 def send(pd, cq, index):
     """A datagram to the group"""
-    init = QPInitAttr(qp_type=e.IBV_QPT_UD, scq=cq, rcq=cq, cap=QPCap())
-    qp = QP(pd, init, QPAttr(qp_state=e.IBV_QPS_INIT, port_num=1))
+    init = QPInitAttr(qp_type=IBV_QPT_UD, scq=cq, rcq=cq, cap=QPCap())
+    qp = QP(pd, init, QPAttr(qp_state=IBV_QPS_INIT, port_num=1))
     ah = AH(pd, attr=path(index))
-    mr = MR(pd, LENGTH, e.IBV_ACCESS_LOCAL_WRITE)
-    wr = SendWR(num_sge=1, sg=[SGE(mr.buf, LENGTH, mr.lkey)], opcode=e.IBV_WR_SEND)
+    mr = MR(pd, LENGTH, IBV_ACCESS_LOCAL_WRITE)
+    wr = SendWR(num_sge=1, sg=[SGE(mr.buf, LENGTH, mr.lkey)], opcode=IBV_WR_SEND)
     wr.set_wr_ud(ah, 0xffffff, 0)
     qp.post_send(wr)
     while True:
@@ -47,13 +50,13 @@ def send(pd, cq, index):
 
 def connect(pd, cq, index):
     """An RC queue pair whose peer is the group"""
-    init = QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap())
+    init = QPInitAttr(qp_type=IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap())
     attr = QPAttr(port_num=1)
     qp = QP(pd, init)
     qp.to_init(attr)
     attr.ah_attr = path(index)
     attr.dest_qp_num = 2
-    attr.path_mtu = e.IBV_MTU_1024
+    attr.path_mtu = IBV_MTU_1024
     attr.max_dest_rd_atomic = 1
     qp.to_rtr(attr)
     return "connected"
