@@ -118,7 +118,7 @@ struct roce_sack_range {
 };
 
 /* At most; fewer over a path MTU into which these do not fit */
-#define ROCE_SACK_RANGES	128
+#define ROCE_SACK_RANGES	384
 
 /* Immediate data, and the invalidate header, which is as long */
 struct roce_immediate {

@@ -196,12 +196,12 @@ static void a_far_peer_is_kept_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *window, 1024);
 	for (i = 0; i < 10; i++)
 		measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window, 8192);
+	KUNIT_EXPECT_EQ(test, *window, ROCE_EARLY_PACKETS);
 	qp->mtu = 4096;
 	roce_retransmit_start(qp);
 	for (i = 0; i < 10; i++)
 		measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window * qp->mtu, SZ_8M);
+	KUNIT_EXPECT_EQ(test, *window * qp->mtu, SZ_32M);
 }
 
 /* The round trip is longer than the shortest one: more packets would wait in queues. */

@@ -228,11 +228,11 @@ static void execute(struct model *model)
 
 static void expect_ranges(struct model *model)
 {
-	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	struct roce_sack_range *ranges = model->reorder->ranges;
 	u32 count, n, begin, end = model->expected;
 
 	count = roce_reorder_ranges(model->reorder, nth(model->expected), ranges,
-				    ARRAY_SIZE(ranges));
+				    ROCE_SACK_RANGES);
 	for (n = 0; n < ROCE_SACK_RANGES; n++) {
 		begin = find_next_bit(model->came, PSNS, end);
 		if (begin == PSNS)

@@ -446,17 +446,18 @@ static void take_room(struct wire *wire, u32 bytes)
 	atomic_long_add(bytes, &wire->ends[1].dev->early_bytes);
 }
 
-static void memory_for_early_packets_is_bounded(struct kunit *test)
+static void early_packets_of_a_qp_take_half_of_the_memory(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT);
 	struct wire_end *b = &wire->ends[1];
+	long half = roce_reorder_memory() / 2;
 
-	take_room(wire, SZ_32M - SZ_64K);
+	take_room(wire, half - SZ_64K);
 	come_early(wire, 1000, 100);
 	KUNIT_EXPECT_GT(test, SEEN(b, reorder_kept), 0);
 	KUNIT_EXPECT_GT(test, SEEN(b, reorder_no_room), 0);
 	KUNIT_EXPECT_EQ(test, SEEN(b, reorder_kept) + SEEN(b, reorder_no_room), 100);
-	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, SZ_32M);
+	KUNIT_EXPECT_LE(test, of_responder(wire)->bytes, half);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes),
 			of_responder(wire)->bytes);
 	/* From now on it is go-back-N. */
@@ -639,7 +640,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(packets_kept_after_a_loss_are_executed),
 	KUNIT_CASE(a_late_packet_that_was_taken_for_lost_extends_the_wait),
 	KUNIT_CASE(losses_reset_the_wait_for_late_packets),
-	KUNIT_CASE(memory_for_early_packets_is_bounded),
+	KUNIT_CASE(early_packets_of_a_qp_take_half_of_the_memory),
 	KUNIT_CASE(the_memory_of_all_qps_of_a_device_is_bounded),
 	KUNIT_CASE(early_packets_are_not_kept_forever),
 	KUNIT_CASE(dropped_packets_are_freed_in_parts),

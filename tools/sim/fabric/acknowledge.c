@@ -14,7 +14,7 @@
 #include "timers.h"
 
 /* Of retransmit.c */
-#define WINDOW_BYTES	(8u << 20)
+#define WINDOW_BYTES	(32u << 20)
 #define WINDOW_STEP	4
 
 static void widen_window(struct sender *sender)

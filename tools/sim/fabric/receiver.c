@@ -250,7 +250,7 @@ static u32 describe(struct receiver *receiver, u64 now)
 	struct sack *sack = sack_get(number);
 
 	sack->lost_end = find_lost_end(receiver, now);
-	sack->count = receiver->count < SACK_RANGES ? receiver->count : SACK_RANGES;
+	sack->count = receiver->count < ROCE_SACK_RANGES ? receiver->count : ROCE_SACK_RANGES;
 	for (i = 0; i < sack->count; i++) {
 		sack->begin[i] = receiver->islands[i].begin;
 		sack->end[i] = receiver->islands[i].end;

@@ -4,8 +4,8 @@
 
 #include <linux/types.h>
 
-/* As on the wire: Documentation/reliability.md */
-#define SACK_RANGES	128u
+#include "roce_wire.h"
+
 #define SACK_NONE	U32_MAX
 
 /**
@@ -18,8 +18,8 @@
 struct sack {
 	u32 lost_end;
 	u32 count;
-	u32 begin[SACK_RANGES];
-	u32 end[SACK_RANGES];
+	u32 begin[ROCE_SACK_RANGES];
+	u32 end[ROCE_SACK_RANGES];
 };
 
 u32 sack_new(void);

@@ -21,7 +21,7 @@
 
 /* Of cursor.c and reorder.h */
 #define ACK_REQUESTS	4
-#define EARLY_BYTES	(16u << 20)
+#define EARLY_BYTES	(128u << 20)
 #define EARLY_WINDOWS	4u
 
 struct sender *senders;

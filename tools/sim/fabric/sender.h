@@ -10,7 +10,7 @@
 
 /* Packets: of requester.h, retransmit.c and reorder.h */
 #define NEAR_WINDOW	256u
-#define EARLY_PACKETS	8192u
+#define EARLY_PACKETS	32768u
 
 /**
  * struct sender - the requester of a flow; PSNs as in the driver's requester.h

@@ -242,14 +242,13 @@ static void note_acknowledge(struct roce_qp *qp, const struct roce_packet *packe
 	}
 }
 
-/* Not inlined: the ranges have left the stack when the packet goes through IP. */
-static noinline int build_acknowledge(struct roce_qp *qp, struct roce_packet *packet,
-				      struct roce_train *train)
+static int build_acknowledge(struct roce_qp *qp, struct roce_packet *packet,
+			     struct roce_train *train)
 {
-	struct roce_sack_range ranges[ROCE_SACK_RANGES];
+	const struct roce_sack_range *ranges = NULL;
 
 	if (can_be_selective(qp))
-		roce_sack_describe(qp, packet, ranges);
+		ranges = roce_sack_describe(qp, packet);
 	else
 		describe_acknowledge(qp, packet);
 	return roce_train_of_one(train, &qp->av, roce_spread_answer_port(qp), packet,

@@ -26,6 +26,7 @@
 #include "roce_wire.h"
 #include "run.h"
 #include "sack.h"
+#include "scoreboard.h"
 #include "sge.h"
 #include "spread.h"
 #include "trace.h"
@@ -268,24 +269,36 @@ static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 	return false;
 }
 
+/* Returns the number of ranges, or -EINVAL. Without memory it is 0: the timeout repairs. */
+static int read_ranges(struct roce_requester *requester, const struct roce_packet *packet)
+{
+	struct roce_scoreboard *board;
+
+	if (!requester->sack_accepted)
+		return -EINVAL;
+	board = roce_repair_board(requester);
+	if (!board)
+		return 0;
+	return roce_sack_check(packet, roce_psn_add(requester->limit_psn, -packet->psn),
+			       board->ranges);
+}
+
 /* Returns true if the packet is kept for later. It acknowledges all earlier PSNs. */
 static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
 	struct roce_requester *requester = &qp->requester;
-	struct roce_sack_range ranges[ROCE_SACK_RANGES];
-	int count;
+	int count = read_ranges(requester, packet);
 
-	count = roce_sack_check(packet, roce_psn_add(requester->limit_psn,
-						     -packet->psn), ranges);
-	if (!requester->sack_accepted || count < 0) {
+	if (count < 0) {
 		roce_drop(qp, rx_dropped_header, packet);
 		return false;
 	}
 	if (!packet->again) {
 		roce_count(qp, selective_acks_received);
 		trace_roce_sack_received(qp, packet->psn, packet->lost, count);
-		roce_repair_learn(qp, packet, ranges, count);
+		if (count)
+			roce_repair_learn(qp, packet, count);
 	}
 	return !acknowledge_until(qp, packet->psn) &&
 	       receive_response_ahead(qp, skb, packet);

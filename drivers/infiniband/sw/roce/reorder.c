@@ -27,6 +27,7 @@
  * Both halves of a QP have one of these as soon as a packet comes early: the responder
  * for requests, and the requester for the responses of READs and atomics.
  */
+#include <linux/mm.h>
 #include <linux/rbtree_augmented.h>
 
 #include "codec.h"
@@ -50,12 +51,9 @@
 /* ROCE_WAIT_MODE with absolute times */
 #define WAIT_MODE		HRTIMER_MODE_ABS_PINNED_SOFT
 
-/*
- * Memory for early packets: an sk_buff takes more of it than its payload. Packets beyond
- * this limit are dropped, as go-back-N does.
- */
-#define QP_BYTES		(2 * ROCE_EARLY_BYTES)
-#define DEVICE_BYTES		SZ_256M
+/* Bytes for the early packets of a device, and its share of the host's memory */
+#define DEVICE_BYTES		SZ_512M
+#define DEVICE_SHARE		8
 
 /* Packets further ahead of the expected PSN cannot be acknowledged selectively. */
 #define QP_PSNS			U16_MAX
@@ -107,14 +105,26 @@ static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 by
 	atomic_long_add(bytes, &qp->dev->early_bytes);
 }
 
+/** roce_reorder_memory() - memory for the early packets of a device, bytes */
+long roce_reorder_memory(void)
+{
+	unsigned long share = totalram_pages() / DEVICE_SHARE;
+
+	return min_t(unsigned long, share, DEVICE_BYTES >> PAGE_SHIFT) << PAGE_SHIFT;
+}
+
+/*
+ * A QP takes no more than it leaves to others, so a single one gets half of it. Packets
+ * beyond are dropped, as go-back-N does.
+ */
 static bool has_room_to_keep(const struct roce_reorder *reorder, const struct roce_qp *qp,
 			     const struct sk_buff *skb, u32 ahead)
 {
+	long left = roce_reorder_memory() - atomic_long_read(&qp->dev->early_bytes);
+
 	return RB_EMPTY_ROOT(&reorder->dropped) &&
 	       reorder->runs < ROCE_EARLY_PACKETS && ahead <= QP_PSNS &&
-	       reorder->bytes + skb->truesize <= QP_BYTES &&
-	       atomic_long_read(&qp->dev->early_bytes) + skb->truesize <=
-	       DEVICE_BYTES;
+	       (long)reorder->bytes + skb->truesize <= left;
 }
 
 static struct sk_buff *first_kept(const struct roce_reorder *reorder)

@@ -6,10 +6,11 @@
 #include <linux/sizes.h>
 #include <linux/skbuff.h>
 
+#include "roce_wire.h"
+
 struct roce_engine;
 struct roce_packet;
 struct roce_qp;
-struct roce_sack_range;
 
 /* Treatment of packets after a lost one, see &struct roce_device.loss_recovery */
 enum roce_loss_recovery {
@@ -26,8 +27,8 @@ enum roce_loss_recovery {
  * Limits of early packets, ahead of a missing one. Each half of a QP keeps so many, and
  * expects its peer to do the same: it sends no more.
  */
-#define ROCE_EARLY_PACKETS	8192u
-#define ROCE_EARLY_BYTES	SZ_16M
+#define ROCE_EARLY_PACKETS	32768u
+#define ROCE_EARLY_BYTES	SZ_128M
 
 /**
  * struct roce_reorder - packets that came before others which were sent earlier
@@ -53,6 +54,7 @@ enum roce_loss_recovery {
  * @copied: an early packet has come twice
  * @look_at: time when later gaps may be lost, too, nanoseconds; or 0
  * @timer: ends the wait
+ * @ranges: payload of the latest selective acknowledgment; not for the stack
  *
  * Most QPs never need one. Functions that may find none take NULL as one that is idle.
  */
@@ -79,6 +81,7 @@ struct roce_reorder {
 	bool copied;
 	u64 look_at;
 	struct hrtimer timer;
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 };
 
 /** roce_reorder_is_idle() - whether nothing is kept, dropped or missing */
@@ -97,6 +100,7 @@ static inline bool roce_reorder_look_is_due(const struct roce_reorder *reorder)
 void roce_reorder_end(struct roce_reorder **reorder, struct roce_qp *qp);
 bool roce_reorder_drop(struct roce_reorder *reorder, struct roce_qp *qp);
 bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp);
+long roce_reorder_memory(void);
 bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *engine,
 			  struct roce_qp *qp);
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,

@@ -390,7 +390,13 @@ bool roce_repair_send(struct roce_qp *qp)
 
 /* --- Received selective acknowledgments --- */
 
-static struct roce_scoreboard *get_board(struct roce_requester *requester)
+/**
+ * roce_repair_board() - get the scoreboard of a requester
+ * @requester: owned by the caller
+ *
+ * Return: the scoreboard, or NULL without memory for the first one.
+ */
+struct roce_scoreboard *roce_repair_board(struct roce_requester *requester)
 {
 	if (!requester->board)
 		requester->board = roce_engine_alloc(sizeof(*requester->board));
@@ -440,27 +446,26 @@ static void look_at_timed(struct roce_qp *qp)
 
 /**
  * roce_repair_learn() - handle a selective acknowledgment
- * @qp: its requester is owned by the caller
+ * @qp: its requester is owned by the caller; the scoreboard has the ranges, checked by
+ *	roce_sack_check()
  * @packet: the acknowledgment
- * @ranges: its payload, checked by roce_sack_check()
  * @count: number of ranges
  *
- * The engine sends lost packets again when it sends next. Without memory for the
- * scoreboard, the timeout does.
+ * The engine sends lost packets again when it sends next.
  */
-void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
-		       const struct roce_sack_range *ranges, u32 count)
+void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32 count)
 {
 	struct roce_requester *requester = &qp->requester;
-	struct roce_scoreboard *board = get_board(requester);
+	struct roce_scoreboard *board = requester->board;
 	bool news = false;
 	u32 n, lost_end;
 
-	if (!board || !roce_scoreboard_expect(board, packet->psn))
+	if (!roce_scoreboard_expect(board, packet->psn))
 		return;
 	for (n = 0; n < count; n++) {
-		u32 begin = roce_psn_add(packet->psn, be16_to_cpu(ranges[n].begin));
-		u32 end = roce_psn_add(packet->psn, be16_to_cpu(ranges[n].end));
+		const struct roce_sack_range *range = &board->ranges[n];
+		u32 begin = roce_psn_add(packet->psn, be16_to_cpu(range->begin));
+		u32 end = roce_psn_add(packet->psn, be16_to_cpu(range->end));
 
 		if (roce_scoreboard_arrived(board, begin, end, requester->back_psn))
 			news = true;

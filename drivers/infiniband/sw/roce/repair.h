@@ -7,10 +7,10 @@
 struct roce_packet;
 struct roce_qp;
 struct roce_requester;
-struct roce_sack_range;
+struct roce_scoreboard;
 
-void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet,
-		       const struct roce_sack_range *ranges, u32 count);
+struct roce_scoreboard *roce_repair_board(struct roce_requester *requester);
+void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32 count);
 bool roce_repair_is_due(struct roce_requester *requester);
 bool roce_repair_send(struct roce_qp *qp);
 

@@ -46,7 +46,7 @@
 #define MIN_WINDOW		4u
 #define MIN_WINDOW_BACK		16u	/* that going back leaves */
 #define WINDOW_STEP		4
-#define MAX_WINDOW_BYTES	SZ_8M
+#define MAX_WINDOW_BYTES	SZ_32M
 
 /* A round trip is so much longer for a queue, and not for a host that is slow to answer. */
 #define CROWDED_NANOSECONDS	(50 * NSEC_PER_USEC)

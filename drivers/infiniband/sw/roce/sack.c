@@ -101,12 +101,14 @@ bool roce_sack_is_confirmed(const struct roce_qp *qp)
  * @qp: its responder is owned by the caller; roce_sack_is_confirmed() and
  *	roce_reorder_has_gap()
  * @packet: to be filled in
- * @ranges: set to its payload; room for ROCE_SACK_RANGES
+ *
+ * Return: its payload, until the next call.
  */
-void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
-			struct roce_sack_range *ranges)
+const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
+						 struct roce_packet *packet)
 {
 	struct roce_reorder *reorder = qp->responder.reorder;
+	struct roce_sack_range *ranges = reorder->ranges;
 	u32 psn = qp->responder.psn;
 	u32 most = min_t(u32, ROCE_SACK_RANGES, qp->mtu / sizeof(*ranges));
 	u32 count = roce_reorder_ranges(reorder, psn, ranges, most);
@@ -122,6 +124,7 @@ void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
 		/* There may be more ranges than fit, so limit this to the last one. */
 		.lost = min(lost, known),
 	};
+	return ranges;
 }
 
 /**

@@ -21,8 +21,8 @@ u8 roce_sack_of_response(const struct roce_qp *qp);
 void roce_sack_request_came(struct roce_qp *qp, const struct roce_packet *packet);
 void roce_sack_response_came(struct roce_qp *qp, const struct roce_packet *packet);
 bool roce_sack_is_confirmed(const struct roce_qp *qp);
-void roce_sack_describe(struct roce_qp *qp, struct roce_packet *packet,
-			struct roce_sack_range *ranges);
+const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
+						 struct roce_packet *packet);
 int roce_sack_check(const struct roce_packet *packet, u32 in_flight,
 		    struct roce_sack_range *ranges);
 

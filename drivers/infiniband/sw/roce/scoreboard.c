@@ -96,20 +96,32 @@ bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
 	return true;
 }
 
+/* The first gap that ends after @psn; board->gaps if none does */
+static u32 gap_after(const struct roce_scoreboard *board, u32 psn)
+{
+	u32 n = 0, behind = board->gaps;
+
+	while (n < behind) {
+		u32 middle = (n + behind) / 2;
+
+		if (roce_psn_precedes(psn, board->gap[middle].end))
+			behind = middle;
+		else
+			n = middle + 1;
+	}
+	return n;
+}
+
 /* Remove PSNs from the known gaps; returns true if some were in one. */
 static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 {
+	u32 n = gap_after(board, begin);
 	bool news = false;
-	u32 n = 0;
 
-	while (n < board->gaps) {
+	while (n < board->gaps && roce_psn_precedes(board->gap[n].begin, end)) {
 		struct roce_gap *gap = &board->gap[n];
 		u32 from = roce_psn_later(begin, gap->begin), to = roce_psn_earlier(end, gap->end);
 
-		if (!roce_psn_precedes(from, to)) {
-			n++;
-			continue;
-		}
 		if (from == gap->begin && to == gap->end) {
 			remove_gap(board, n);
 			news = true;
@@ -353,11 +365,8 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 	if (!board->gaps || roce_psn_precedes(psn, board->expected) ||
 	    !roce_psn_precedes(psn, board->high))
 		return false;
-	for (n = 0; n < board->gaps; n++)
-		if (!roce_psn_precedes(psn, board->gap[n].begin) &&
-		    roce_psn_precedes(psn, board->gap[n].end))
-			return false;
-	return true;
+	n = gap_after(board, psn);
+	return n == board->gaps || roce_psn_precedes(psn, board->gap[n].begin);
 }
 
 /**

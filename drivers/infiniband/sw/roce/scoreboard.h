@@ -4,10 +4,11 @@
 
 #include <linux/types.h>
 
+#include "roce_wire.h"
 #include "train_limits.h"
 
-/* Maximum number of gaps of a scoreboard; a SACK names as many (ROCE_SACK_RANGES) */
-#define ROCE_MAX_GAPS		128
+/* Maximum number of gaps of a scoreboard: a SACK tells of as many */
+#define ROCE_MAX_GAPS		ROCE_SACK_RANGES
 
 /* How the packets of a gap were lost, if that is known of the gap alone; see path.c */
 enum roce_gap_loss {
@@ -28,8 +29,8 @@ struct roce_gap {
 	u32 begin;
 	u32 end;
 	u32 resent;
-	u32 mark;
-	u8 loss;
+	u32 mark : 24;	/* as many bits as a PSN has: there are many gaps */
+	u32 loss : 8;
 };
 
 /**
@@ -40,6 +41,7 @@ struct roce_gap {
  * @lost_end: missing packets before this PSN are lost, and not late
  * @gap: not empty, separate, in the order of their PSNs; two of them may touch
  * @repaired: PSNs of the packets in the latest train that was sent again from it
+ * @ranges: payload of the selective acknowledgment that is read; not for the stack
  *
  * Packets between the gaps, up to @high, have arrived. While @gaps is 0, the other
  * fields have no meaning.
@@ -51,6 +53,7 @@ struct roce_scoreboard {
 	u32 lost_end;
 	struct roce_gap gap[ROCE_MAX_GAPS];
 	u32 repaired[ROCE_TRAIN_MAX_PACKETS];
+	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 };
 
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn);

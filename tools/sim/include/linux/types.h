@@ -12,8 +12,14 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
+typedef uint8_t __u8;
 typedef uint32_t __u32;
 typedef int32_t __s32;
+typedef uint16_t __be16;
+typedef uint32_t __be32;
+typedef uint64_t __be64;
+
+#define __packed __attribute__((__packed__))
 
 #define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
