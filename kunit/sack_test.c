@@ -436,6 +436,31 @@ static void a_sack_fills_the_path_mtu(struct kunit *test)
 			2 * MTU / sizeof(*ranges));
 }
 
+/* The peer knows of the agreement after the first repetition only. */
+static void lose_before_the_agreement(struct kunit *test, bool repaired_alone)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	a->qp->requester.repaired_alone = repaired_alone;
+	wire_fault(a, 2, WIRE_DROP);
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, 16 * MTU);
+	wire_finish(wire, IB_WR_RDMA_WRITE, 1, 16 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(a, rcvd_seq_err), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), repaired_alone);
+	KUNIT_EXPECT_EQ(test, a->sent, repaired_alone ? 16 + 14 : 16 + 1);
+}
+
+static void after_the_first_nak_a_lost_packet_is_sent_again_alone(struct kunit *test)
+{
+	lose_before_the_agreement(test, false);
+}
+
+static void after_more_naks_the_requester_goes_back(struct kunit *test)
+{
+	lose_before_the_agreement(test, true);
+}
+
 /* So a connection is known before many packets of its first long message are lost. */
 static void the_first_packet_of_a_long_message_asks(struct kunit *test)
 {
@@ -726,6 +751,8 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),
 	KUNIT_CASE(a_sack_that_does_not_leave_is_not_counted),
 	KUNIT_CASE(a_sack_fills_the_path_mtu),
+	KUNIT_CASE(after_the_first_nak_a_lost_packet_is_sent_again_alone),
+	KUNIT_CASE(after_more_naks_the_requester_goes_back),
 	KUNIT_CASE(the_first_packet_of_a_long_message_asks),
 	KUNIT_CASE_PARAM(a_probe_finds_a_lost_end, way_gen_params),
 	KUNIT_CASE(a_probe_finds_a_lost_acknowledgment),

@@ -429,6 +429,39 @@ static void tell_of_loss(struct roce_qp *qp)
 	requester->loss_end = requester->limit_psn;
 }
 
+/**
+ * roce_repair_alone() - handle a NAK of a peer that has accepted selective acknowledgments
+ * @qp: its requester is owned by the caller, with packets in flight
+ * @psn: PSN of the NAK, the oldest one in flight
+ *
+ * The peer keeps what came early, but may not tell before it has received CONFIRM. So the
+ * missing packet is sent again alone, and with it CONFIRM. That the next one has arrived
+ * is a guess, which the answer corrects. If there are more NAKs, many packets are missing.
+ *
+ * Return: false if the requester must go back.
+ */
+bool roce_repair_alone(struct roce_qp *qp, u32 psn)
+{
+	struct roce_requester *requester = &qp->requester;
+	u32 next = roce_psn_add(psn, 1);
+	struct roce_scoreboard *board;
+
+	if (!requester->sack_accepted || !roce_psn_precedes(next, requester->limit_psn))
+		return false;
+	board = roce_repair_board(requester);
+	if (!board)
+		return false;
+	if (!roce_scoreboard_expect(board, psn) || board->gaps)
+		return true;
+	if (requester->repaired_alone)
+		return false;
+	requester->repaired_alone = true;
+	roce_scoreboard_arrived(board, next, roce_psn_add(next, 1), requester->back_psn);
+	roce_scoreboard_lose(board, next);
+	tell_of_loss(qp);
+	return true;
+}
+
 /* A selective acknowledgment of the timed packet ends the round trip, too. */
 static void look_at_timed(struct roce_qp *qp)
 {

@@ -84,6 +84,7 @@ struct roce_scoreboard;
  * @probe_backoff: log2 of the factor by which the interval is longer
  * @probing: a probe must be sent
  * @repeat_probes: lost packets are sent again as probes
+ * @repaired_alone: a NAK did not make the requester go back; the next one will
  */
 struct roce_requester {
 	struct roce_engine engine;
@@ -144,6 +145,7 @@ struct roce_requester {
 	u8 probe_backoff;
 	bool probing;
 	bool repeat_probes;
+	bool repaired_alone;
 };
 
 /** roce_in_flight() - number of packets from the oldest unacknowledged one to the cursor */

@@ -376,6 +376,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 	requester->back_psn = qp->attr.sq_psn;
 	requester->losing = false;
 	requester->loss_end = qp->attr.sq_psn;
+	requester->repaired_alone = false;
 	roce_retransmit_renew(qp);
 }
 
