@@ -108,7 +108,7 @@ class Host:
             done"""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            found = self.shell(script, device, address.exploded).split()
+            found = self.shell(script, device, address.packed.hex(":", 2)).split()
             if found:
                 return min(found, key=int)
             time.sleep(0.1)
