@@ -3,7 +3,8 @@
 #
 # The memory of QPs that are connected and idle, with small rings: a QP takes less than
 # 20 KiB of the kernel, and nothing is left of it when it is destroyed. The argument is the
-# number of possible CPUs that the machine must have: memory that each CPU has would show. Without an argument it is as many as there are.
+# number of possible CPUs that the machine must have: memory that each CPU has would show.
+# Without an argument it is as many as there are.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

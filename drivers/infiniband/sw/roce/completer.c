@@ -208,8 +208,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 static void sequence_error(struct roce_qp *qp)
 {
 	roce_count(qp, rcvd_seq_err);
-	if (is_recovering(&qp->requester) ||
-	    roce_repair_alone(qp, qp->requester.unacked_psn))
+	if (is_recovering(&qp->requester) || roce_repair_alone(qp))
 		return;
 	roce_flow_lost(qp, ROCE_CC_NAK);
 	roce_retransmit_retry(qp, ROCE_COUNTER_packet_seq_err);

@@ -431,8 +431,7 @@ static void tell_of_loss(struct roce_qp *qp)
 
 /**
  * roce_repair_alone() - handle a NAK of a peer that has accepted selective acknowledgments
- * @qp: its requester is owned by the caller, with packets in flight
- * @psn: PSN of the NAK, the oldest one in flight
+ * @qp: its requester is owned by the caller; the oldest packet in flight is missing
  *
  * The peer keeps what came early, but may not tell before it has received CONFIRM. So the
  * missing packet is sent again alone, and with it CONFIRM. That the next one has arrived
@@ -440,10 +439,10 @@ static void tell_of_loss(struct roce_qp *qp)
  *
  * Return: false if the requester must go back.
  */
-bool roce_repair_alone(struct roce_qp *qp, u32 psn)
+bool roce_repair_alone(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 next = roce_psn_add(psn, 1);
+	u32 psn = requester->unacked_psn, next = roce_psn_add(psn, 1);
 	struct roce_scoreboard *board;
 
 	if (!requester->sack_accepted || !roce_psn_precedes(next, requester->limit_psn))
