@@ -303,6 +303,71 @@ static void a_lost_retransmission_is_sent_again(struct kunit *test)
 	expect_lost(&play, 2 * FULL, 2 * FULL + 1);
 }
 
+static void send_on(struct play *play, u32 path, u32 begin, u32 end, bool again)
+{
+	struct roce_departure departure = {
+		.path = path, .begin = nth(begin), .end = nth(end),
+		.packets = end - begin, .again = again, .time = play->now,
+	};
+
+	roce_paths_sent(play->paths, &departure);
+	play->sent = max(play->sent, end);
+}
+
+/*
+ * The second flight was taken for lost, and sent again on the path of the first one. It
+ * arrives, but that may be the first copy, which took another path.
+ */
+static void a_repeated_flight_overtakes_nothing(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	send_on(&play, 0, 2 * FULL, 3 * FULL, false);
+	play.now += 2 * RTT;
+	send_on(&play, 0, 3 * FULL, 4 * FULL, true);
+	arrive(&play, 2 * FULL, 3 * FULL + 1, 4 * FULL);
+	expect_nothing_lost(&play);
+	arrive(&play, 2 * FULL, 3 * FULL, 4 * FULL);
+	expect_nothing_lost(&play);
+	KUNIT_EXPECT_EQ(test, play.news.left, 0);
+}
+
+/* The queues that made the round trips long are empty now. */
+static void a_repeated_flight_that_arrives_soon_tells_what_is_overdue(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	play.paths->path[0].srtt = 20 * RTT;
+	play.paths->path[1].srtt = 20 * RTT;
+	send_on(&play, 0, 2 * FULL, 3 * FULL, false);
+	send_on(&play, 1, 3 * FULL, 4 * FULL, false);
+	play.now += 50 * RTT;
+	send_on(&play, 1, 3 * FULL, 4 * FULL, true);
+	play.now += RTT;
+	arrive(&play, 2 * FULL, 3 * FULL, 4 * FULL);
+	expect_lost(&play, 2 * FULL, 3 * FULL);
+	KUNIT_EXPECT_EQ(test, play.news.left, BIT(0));
+}
+
+/* The round trip of path 1 becomes long. */
+static void a_queue_that_grows_loses_nothing(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	play.paths->current_path = 0;
+	KUNIT_EXPECT_EQ(test, send_some(&play, FULL), 1);
+	send_on(&play, 1, 3 * FULL, 4 * FULL, false);
+	play.now += 20 * RTT;
+	acknowledge(&play, 3 * FULL);
+	send_on(&play, 0, 4 * FULL, 5 * FULL, false);
+	play.now += RTT;
+	arrive(&play, 3 * FULL, 4 * FULL, 5 * FULL);
+	expect_nothing_lost(&play);
+}
+
 /* A packet that is sent again does not end a round trip. */
 static void only_unambiguous_round_trips_count(struct kunit *test)
 {
@@ -533,6 +598,23 @@ static void a_path_that_is_much_slower_is_left(struct kunit *test)
 	play.now += 5 * RTT;
 	acknowledge(&play, play.sent);
 	KUNIT_EXPECT_EQ(test, play.news.left, BIT(path));
+}
+
+/* What it still carries comes as late as before. */
+static void packets_of_a_slow_path_are_not_lost_when_it_is_left(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	play.paths->path[1].srtt = 20 * RTT;
+	send_on(&play, 1, 2 * FULL, 3 * FULL, false);
+	send_on(&play, 1, 3 * FULL, 4 * FULL, false);
+	play.now += 10 * RTT;
+	send_on(&play, 0, 4 * FULL, 5 * FULL, false);
+	play.now += 10 * RTT;
+	arrive(&play, 3 * FULL, 4 * FULL, 5 * FULL);
+	KUNIT_EXPECT_EQ(test, play.news.left, BIT(1));
+	expect_nothing_lost(&play);
 }
 
 static void the_last_good_path_stays(struct kunit *test)
@@ -861,6 +943,9 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(overtaken_packets_of_a_path_are_lost),
 	KUNIT_CASE(two_later_packets_are_not_enough),
 	KUNIT_CASE(a_lost_retransmission_is_sent_again),
+	KUNIT_CASE(a_repeated_flight_overtakes_nothing),
+	KUNIT_CASE(a_repeated_flight_that_arrives_soon_tells_what_is_overdue),
+	KUNIT_CASE(a_queue_that_grows_loses_nothing),
 	KUNIT_CASE(only_unambiguous_round_trips_count),
 	KUNIT_CASE(a_path_that_delivers_nothing_is_left),
 	KUNIT_CASE(a_standstill_is_nobodys_fault),
@@ -871,6 +956,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(a_lossy_path_is_left),
 	KUNIT_CASE(paths_that_are_equally_lossy_stay),
 	KUNIT_CASE(a_path_that_is_much_slower_is_left),
+	KUNIT_CASE(packets_of_a_slow_path_are_not_lost_when_it_is_left),
 	KUNIT_CASE(the_last_good_path_stays),
 	KUNIT_CASE(in_silence_a_later_arrival_is_enough),
 	KUNIT_CASE(repeated_packets_take_turns_in_silence),

@@ -19,15 +19,18 @@
  * Which packets are lost? Packets of different paths overtake each other, so the peer
  * cannot know. The sender can, because it knows the path of each packet:
  *
- * - Overtaken: OVERTAKERS later packets of the same path have arrived.
+ * - Overtaken: OVERTAKERS later packets of the same path have arrived, which were sent
+ *   for the first time.
  * - Overdue: a flight that left much later, on any path, has arrived. Much is
- *   two round trips of the path and SLACK. When the peer or the way back stands still,
- *   nothing is overdue. When nothing at all has arrived for so long, a flight that left
- *   any later is enough.
+ *   two round trips of the path, the mean or the latest, and SLACK. When the peer or the
+ *   way back stands still, nothing is overdue. When nothing at all has arrived for so
+ *   long, a flight that left any later is enough.
  * - Packets at the end, after which nothing is sent, are the business of probe.c. The
  *   probe takes another path, and its arrival makes the others overdue.
  *
- * Lost packets are sent again as a new flight, on the path with the latest arrival.
+ * Lost packets are sent again as a new flight, on the path with the latest arrival. When
+ * such a packet arrives, it may be the first copy, which was only late. So it overtakes
+ * nothing: else one mistake would lead to the next.
  *
  * A path is left
  *
@@ -375,7 +378,6 @@ static void leave(struct roce_paths *paths, u32 i, u64 now, struct roce_path_new
 	path->probe_at = now + (PROBE_INTERVAL << path->wait);
 	path->streak = 0;
 	path->loss = 0;
-	path->srtt = 0;
 	news->left |= BIT(i);
 }
 
@@ -402,8 +404,8 @@ static bool is_lossy(const struct roce_paths *paths, u32 i)
 
 static void note_round_trip(struct roce_path *path, u64 rtt)
 {
-	rtt = max(rtt, 1ull);
-	path->srtt = path->srtt ? (7 * path->srtt + rtt) / 8 : rtt;
+	path->latest_rtt = max(rtt, 1ull);
+	path->srtt = path->srtt ? (7 * path->srtt + path->latest_rtt) / 8 : path->latest_rtt;
 }
 
 static void note_end(struct roce_path *path, u32 packets)
@@ -468,7 +470,8 @@ void roce_paths_answered(struct roce_paths *paths, u32 probe, u64 now,
 
 		if (path->state != ROCE_PATH_LEFT || !path->probed_at || path->probe != probe)
 			continue;
-		path->srtt = max(now - min(path->probed_at, now), 1ull);
+		path->srtt = 0;
+		note_round_trip(path, now - min(path->probed_at, now));
 		path->probed_at = 0;
 		if (is_slow(paths, i))
 			continue;
@@ -559,8 +562,8 @@ static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 }
 
 /*
- * Add what has arrived of a flight to @overtakers, from its end on. Return the end of what
- * they have overtaken, or the beginning of the flight.
+ * Add what has arrived of a flight to @overtakers, from its end on, unless it was sent
+ * again. Return the end of what they have overtaken, or the beginning of the flight.
  */
 static u32 end_of_overtaken(const struct roce_scoreboard *board,
 			    const struct roce_flight *flight, u32 *overtakers)
@@ -574,13 +577,13 @@ static u32 end_of_overtaken(const struct roce_scoreboard *board,
 
 		if (!roce_psn_precedes(from, to))
 			continue;
-		if (roce_psn_precedes(to, top))
+		if (roce_psn_precedes(to, top) && !flight->again)
 			*overtakers += roce_psn_add(top, -to);
 		if (*overtakers >= OVERTAKERS && end == flight->begin)
 			end = to;
 		top = from;
 	}
-	if (roce_psn_precedes(flight->begin, top))
+	if (roce_psn_precedes(flight->begin, top) && !flight->again)
 		*overtakers += roce_psn_add(top, -flight->begin);
 	return end;
 }
@@ -594,7 +597,7 @@ static void lose_overtaken(struct roce_paths *paths, struct roce_scoreboard *boa
 		struct roce_flight *flight = get_flight(paths, n);
 
 		if (flight->over) {
-			if (flight->arrived)
+			if (flight->arrived && !flight->again)
 				overtakers[flight->path] += flight->packets;
 			continue;
 		}
@@ -607,11 +610,13 @@ static void lose_overtaken(struct roce_paths *paths, struct roce_scoreboard *boa
 	}
 }
 
+/* When a queue grows, the mean follows slowly. */
 static u64 allowance(const struct roce_paths *paths, const struct roce_path *path)
 {
-	u64 srtt = path->srtt ?: shortest_round_trip(paths, ROCE_MAX_PATHS);
+	u64 rtt = max(path->srtt, path->latest_rtt) ?:
+		  shortest_round_trip(paths, ROCE_MAX_PATHS);
 
-	return 2 * srtt + SLACK;
+	return 2 * rtt + SLACK;
 }
 
 /* Nothing of the flight has arrived, and nothing later of its path. */

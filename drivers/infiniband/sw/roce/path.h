@@ -29,6 +29,7 @@ enum roce_path_state {
  * @streak: flights in a row that arrived without a loss
  * @under_way: number of packets in its flights
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
+ * @latest_rtt: the latest round trip, nanoseconds; 0 if none was measured
  * @newest: departure of the latest flight that has arrived, nanoseconds
  * @probe_at: time of the next probe, nanoseconds
  * @probed_at: departure of the latest probe, nanoseconds
@@ -46,6 +47,7 @@ struct roce_path {
 	u32 streak;
 	u32 under_way;
 	u64 srtt;
+	u64 latest_rtt;
 	u64 newest;
 	u64 probe_at;
 	u64 probed_at;
