@@ -7,8 +7,8 @@
 #include <linux/fdtable.h>
 #include <linux/vmalloc.h>
 
-#include "access.h"
 #include "fixture.h"
+#include "io_memory.h"
 
 #define SIZE	(3 * PAGE_SIZE)
 #define OFFSET	(PAGE_SIZE + 100)	/* where the region begins in the buffer */
@@ -23,7 +23,7 @@
  * @pd: its protection domain
  * @fd: of the buffer
  * @memory: of the buffer
- * @is_iomem: report I/O memory
+ * @io: the same as I/O memory, if it is that
  * @refuse: error of CPU access
  * @refuse_attach: error of attaching
  * @refuse_pin: error of pinning
@@ -40,7 +40,7 @@ struct exporter {
 	struct roce_pd *pd;
 	int fd;
 	u8 *memory;
-	bool is_iomem;
+	void __iomem *io;
 	int refuse;
 	int refuse_attach;
 	int refuse_pin;
@@ -61,8 +61,8 @@ static int map_for_cpu(struct dma_buf *buffer, struct iosys_map *map)
 		return exporter->refuse_vmap;
 	exporter->pins_when_mapped = exporter->pins;
 	exporter->mappings++;
-	if (exporter->is_iomem)
-		iosys_map_set_vaddr_iomem(map, (void __iomem *)exporter->memory);
+	if (exporter->io)
+		iosys_map_set_vaddr_iomem(map, exporter->io);
 	else
 		iosys_map_set_vaddr(map, exporter->memory);
 	return 0;
@@ -302,14 +302,47 @@ static void expect_refusal(struct kunit *test, int err)
 	KUNIT_EXPECT_EQ(test, exporter->attachments, 0);
 }
 
-static void io_memory_is_refused(struct kunit *test)
+static void io_memory_is_read_and_written_but_has_no_atomics(struct kunit *test)
 {
 	struct exporter *exporter = test->priv;
+	u8 *sent = fixture_buffer(test, LENGTH), *bytes = fixture_buffer(test, LENGTH);
+	struct roce_access access;
+	struct ib_mr *ibmr;
+	u64 original;
 
-	exporter->is_iomem = true;
+	exporter->io = io_memory_map(test, exporter->memory, SIZE);
 	export(test, &for_cpus);
-	expect_refusal(test, -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, exporter->accesses, 0);
+	ibmr = reg(exporter, OFFSET, LENGTH);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ibmr);
+	access = (struct roce_access) {
+		.pd = exporter->pd, .key = ibmr->rkey, .address = IOVA,
+		.length = LENGTH, .rights = IB_ACCESS_REMOTE_WRITE,
+	};
+	fixture_fill(bytes, LENGTH, 5);
+
+	KUNIT_EXPECT_EQ(test, 0, fixture_receive_bytes(test, &access, bytes, LENGTH));
+	KUNIT_EXPECT_EQ(test, memcmp(exporter->memory + OFFSET, bytes, LENGTH), 0);
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET - 1], 0);
+	KUNIT_EXPECT_EQ(test, exporter->memory[OFFSET + LENGTH], 0);
+	fixture_send_bytes(test, &access, sent);
+	KUNIT_EXPECT_EQ(test, memcmp(sent, bytes, LENGTH), 0);
+	KUNIT_EXPECT_EQ(test, 0, copy_to(exporter, ibmr, IOVA + 1, 4, "roce"));
+	KUNIT_EXPECT_EQ(test, memcmp(exporter->memory + OFFSET + 1, "roce", 4), 0);
+
+	access.address = ALIGN(IOVA, 8);
+	access.length = 8;
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, 0, roce_access_flush(&access));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_access_store(&access, 1));
+	KUNIT_EXPECT_EQ(test, -EINVAL, roce_access_fetch_add(&access, 1, &original));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			roce_access_compare_swap(&access, 1, 2, &original));
+	access.length = 0;
+	KUNIT_EXPECT_EQ(test, 0, roce_access_flush(&access));
+	rcu_read_unlock();
+	roce_dereg_mr(ibmr, NULL);
+	KUNIT_EXPECT_EQ(test, exporter->mappings, 0);
+	io_memory_unmap(exporter->io);
 }
 
 static void a_buffer_that_cpus_cannot_map_is_refused(struct kunit *test)
@@ -462,7 +495,7 @@ static struct kunit_case dmabuf_cases[] = {
 	KUNIT_CASE(a_region_has_the_bytes_of_the_buffer),
 	KUNIT_CASE(a_region_keeps_the_buffer_until_it_is_deregistered),
 	KUNIT_CASE(a_range_outside_the_buffer_is_refused),
-	KUNIT_CASE(io_memory_is_refused),
+	KUNIT_CASE(io_memory_is_read_and_written_but_has_no_atomics),
 	KUNIT_CASE(a_buffer_that_cpus_cannot_map_is_refused),
 	KUNIT_CASE(the_error_of_an_exporter_is_passed_on),
 	KUNIT_CASE(the_memory_of_a_region_does_not_move),

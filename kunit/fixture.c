@@ -10,6 +10,7 @@
 #include <rdma/ib_cache.h>
 
 #include "fixture.h"
+#include "payload.h"
 #include "verbs.h"
 
 /*
@@ -457,6 +458,70 @@ struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
 	local_bh_enable();
 	KUNIT_ASSERT_EQ(test, err, 0);
 	return skb;
+}
+
+/* Return a datagram of one packet. */
+static noinline_for_stack struct sk_buff *build_packet(struct kunit *test,
+						       const struct roce_access *access)
+{
+	struct roce_packet packet = {
+		.info = roce_opcode_info(ROCE_SEND_MIDDLE),
+		.payload = access->length,
+	};
+	struct roce_train train;
+	struct roce_av av = {};
+
+	roce_train_open(&train, &av, 0);
+	KUNIT_EXPECT_EQ(test, 0, roce_train_begin_packets(&train, &packet, 1));
+	KUNIT_EXPECT_EQ(test, 0, roce_payload_read(access, &train));
+	KUNIT_EXPECT_EQ(test, train.bytes, sizeof(struct roce_bth) + access->length);
+	return roce_train_finish(&train);
+}
+
+/**
+ * fixture_send_bytes() - build a packet of the memory of an access
+ * @test: the test
+ * @access: the memory
+ * @bytes: set to the payload of the packet, as long as @access
+ */
+void fixture_send_bytes(struct kunit *test, const struct roce_access *access, void *bytes)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	rcu_read_lock();
+	skb = build_packet(test, access);
+	skb_copy_bits(skb, skb->len - access->length, bytes, access->length);
+	kfree_skb(skb);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * fixture_receive_bytes() - place the payload of a packet but for its first byte
+ * @test: the test
+ * @access: the memory that gets it
+ * @bytes: after the first one
+ * @length: number of these bytes
+ *
+ * Return: that of roce_payload_write().
+ */
+int fixture_receive_bytes(struct kunit *test, const struct roce_access *access,
+			  const void *bytes, u32 length)
+{
+	const u32 headers = 10;
+	struct sk_buff *skb = alloc_skb(headers + 1 + length, GFP_KERNEL);
+	struct roce_packet packet = { .skb = skb, .offset = headers };
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_zero(skb, headers + 1);
+	skb_put_data(skb, bytes, length);
+	rcu_read_lock();
+	err = roce_payload_write(access, &packet, 1);
+	rcu_read_unlock();
+	kfree_skb(skb);
+	return err;
 }
 
 static u32 segment_size(const struct sk_buff *skb, u32 payload)

@@ -4,6 +4,7 @@
 
 #include <kunit/test.h>
 
+#include "access.h"
 #include "answer.h"
 #include "compat.h"
 #include "device.h"
@@ -104,6 +105,9 @@ struct sk_buff *fixture_packet(struct kunit *test, const struct roce_av *av,
 			       u16 source_port, const struct roce_packet *packet,
 			       const void *payload);
 struct sk_buff *fixture_nth_packet(const struct sk_buff *train, u32 n);
+void fixture_send_bytes(struct kunit *test, const struct roce_access *access, void *bytes);
+int fixture_receive_bytes(struct kunit *test, const struct roce_access *access,
+			  const void *bytes, u32 length);
 __le32 fixture_icrc(const u8 *ip, u32 length);
 void fixture_seal(u8 *ip, u32 length);
 void fixture_fill(u8 *buffer, size_t size, u32 seed);

@@ -2,9 +2,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 
-#include "access.h"
 #include "fixture.h"
-#include "payload.h"
 
 #define PAGES	3
 #define IN_PAGE	100			/* where the region begins in its first page */
@@ -251,24 +249,6 @@ static void copies_reach_the_right_bytes(struct kunit *test)
 	}
 }
 
-/* Return a datagram of one packet. */
-static noinline_for_stack struct sk_buff *build(struct kunit *test,
-						const struct roce_access *access)
-{
-	struct roce_packet packet = {
-		.info = roce_opcode_info(ROCE_SEND_MIDDLE),
-		.payload = access->length,
-	};
-	struct roce_train train;
-	struct roce_av av = {};
-
-	roce_train_open(&train, &av, 0);
-	KUNIT_EXPECT_EQ(test, 0, roce_train_begin_packets(&train, &packet, 1));
-	KUNIT_EXPECT_EQ(test, 0, roce_payload_read(access, &train));
-	KUNIT_EXPECT_EQ(test, train.bytes, sizeof(struct roce_bth) + access->length);
-	return roce_train_finish(&train);
-}
-
 static void sent_bytes_are_those_of_the_region(struct kunit *test)
 {
 	struct bench *bench = test->priv;
@@ -279,15 +259,8 @@ static void sent_bytes_are_those_of_the_region(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		u32 offset = pieces[i].offset, length = pieces[i].length;
 		struct roce_access access = whole_access(bench, offset, length);
-		struct sk_buff *skb;
 
-		local_bh_disable();
-		rcu_read_lock();
-		skb = build(test, &access);
-		skb_copy_bits(skb, skb->len - length, bench->bytes, length);
-		kfree_skb(skb);
-		rcu_read_unlock();
-		local_bh_enable();
+		fixture_send_bytes(test, &access, bench->bytes);
 		KUNIT_EXPECT_EQ(test, memcmp(region + offset, bench->bytes, length),
 				0);
 	}
@@ -297,20 +270,12 @@ static void received_bytes_are_placed_across_pages(struct kunit *test)
 {
 	struct bench *bench = test->priv;
 	struct roce_access access = whole_access(bench, 0, LENGTH);
-	struct sk_buff *skb = alloc_skb(LENGTH + 10, GFP_KERNEL);
-	struct roce_packet packet = { .skb = skb, .offset = 10 };
 
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	skb_put_zero(skb, 10);
-	skb_put_data(skb, bench->bytes, LENGTH);
-	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, roce_payload_write(&access, &packet, 0), 0);
+	KUNIT_EXPECT_EQ(test, 0, fixture_receive_bytes(test, &access, bench->bytes, LENGTH));
 	KUNIT_EXPECT_EQ(test, memcmp(bench->memory + IN_PAGE, bench->bytes, LENGTH),
 			0);
 	KUNIT_EXPECT_EQ(test, -EFAULT,
-			roce_payload_write(&access, &packet, 1));
-	rcu_read_unlock();
-	kfree_skb(skb);
+			fixture_receive_bytes(test, &access, bench->bytes, LENGTH - 1));
 }
 
 static void the_cached_key_matches_no_other_key(struct kunit *test)

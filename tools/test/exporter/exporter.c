@@ -2,7 +2,8 @@
 /*
  * An exporter of dma-bufs that moves its memory whenever it is told to and nobody has
  * pinned it, as TTM does under pressure: a mapping for the CPU does not keep the
- * memory. Whoever goes on using it after that is seen by KASAN.
+ * memory. Whoever goes on using it after that is seen by KASAN. It may call the memory I/O
+ * memory.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -24,14 +25,14 @@
 /**
  * struct buffer - a dma-buf
  * @memory: where it is
- * @refuses: EXPORTER_NO_*
+ * @kind: EXPORTER_NO_* and EXPORTER_IO
  * @pins: how many there are
  *
  * All of it is guarded by the reservation lock of the dma-buf.
  */
 struct buffer {
 	u8 *memory;
-	unsigned long refuses;
+	unsigned long kind;
 	unsigned int pins;
 };
 
@@ -39,7 +40,7 @@ static int pin(struct dma_buf_attachment *attachment)
 {
 	struct buffer *buffer = attachment->dmabuf->priv;
 
-	if (buffer->refuses & EXPORTER_NO_PIN)
+	if (buffer->kind & EXPORTER_NO_PIN)
 		return -EBUSY;
 	buffer->pins++;
 	return 0;
@@ -68,9 +69,12 @@ static int map_for_cpu(struct dma_buf *dma_buf, struct iosys_map *map)
 {
 	struct buffer *buffer = dma_buf->priv;
 
-	if (buffer->refuses & EXPORTER_NO_MAP)
+	if (buffer->kind & EXPORTER_NO_MAP)
 		return -ENOMEM;
-	iosys_map_set_vaddr(map, buffer->memory);
+	if (buffer->kind & EXPORTER_IO)
+		iosys_map_set_vaddr_iomem(map, (void __iomem *)buffer->memory);
+	else
+		iosys_map_set_vaddr(map, buffer->memory);
 	return 0;
 }
 
@@ -91,7 +95,7 @@ static const struct dma_buf_ops exporter_ops = {
 	.release = release,
 };
 
-static long make(unsigned long refuses)
+static long make(unsigned long kind)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct dma_buf *dma_buf;
@@ -101,7 +105,7 @@ static long make(unsigned long refuses)
 	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
 	if (!buffer)
 		return -ENOMEM;
-	buffer->refuses = refuses;
+	buffer->kind = kind;
 	buffer->memory = kzalloc(EXPORTER_SIZE, GFP_KERNEL);
 	info.ops = &exporter_ops;
 	info.size = EXPORTER_SIZE;

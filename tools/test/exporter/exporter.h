@@ -9,14 +9,15 @@
 #define EXPORTER_DEVICE	"roce_exporter"
 #define EXPORTER_SIZE	8192	/* bytes of a buffer */
 
-/* Of a buffer: what it refuses */
+/* Of a buffer: what it refuses, and what it is */
 #define EXPORTER_NO_PIN	1	/* with EBUSY */
 #define EXPORTER_NO_MAP	2	/* with ENOMEM */
+#define EXPORTER_IO	4	/* said to be I/O memory */
 
 /**
  * struct exporter_peek - look at a buffer
  * @fd: of the buffer
- * @offset: of the first byte, a multiple of 8
+ * @offset: of the first byte
  * @bytes: set to what is there
  */
 struct exporter_peek {
@@ -25,7 +26,7 @@ struct exporter_peek {
 	__u8 bytes[8];
 };
 
-/* Makes a buffer; the argument is what it refuses. Returns its file descriptor. */
+/* Makes a buffer of that kind; returns its file descriptor */
 #define EXPORTER_MAKE	_IO('R', 1)
 /* Moves the memory of the buffer with that file descriptor; EBUSY if it is pinned */
 #define EXPORTER_MOVE	_IO('R', 2)

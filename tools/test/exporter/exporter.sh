@@ -3,7 +3,7 @@
 #
 # Regions of dma-bufs whose exporter moves them when nobody has pinned them: nothing is
 # used after it was freed, and what cannot be pinned or mapped is refused without a word of
-# the kernel. exporter.ko comes from tools/test/exporter/build.
+# the kernel. I/O memory can be written and read. exporter.ko comes from tools/test/exporter/build.
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Regions of a dma-buf, one that the kernel makes of a program's own pages
- * (udmabuf), or one that moves (exporter/exporter.c). The stock provider has no
- * call for them, so this speaks to the kernel directly.
+ * (udmabuf), or one that moves or is I/O memory (exporter/exporter.c). The stock
+ * provider has no call for them, so this speaks to the kernel directly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -177,9 +177,9 @@ void test_dmabuf(void)
 	munmap(buffer.memory, SIZE);
 }
 
-static int make_moving(int exporter, unsigned long refuses)
+static int make_exported(int exporter, unsigned long kind)
 {
-	int fd = ioctl(exporter, EXPORTER_MAKE, refuses);
+	int fd = ioctl(exporter, EXPORTER_MAKE, kind);
 
 	if (fd < 0)
 		die_errno(errno, "EXPORTER_MAKE");
@@ -191,9 +191,9 @@ static int move(int exporter, int fd)
 	return ioctl(exporter, EXPORTER_MOVE, fd) ? errno : 0;
 }
 
-static bool holds(int exporter, int fd, const uint8_t *bytes)
+static bool holds(int exporter, int fd, uint32_t offset, const uint8_t *bytes)
 {
-	struct exporter_peek peek = { .fd = fd };
+	struct exporter_peek peek = { .fd = fd, .offset = offset };
 
 	if (ioctl(exporter, EXPORTER_PEEK, &peek))
 		die_errno(errno, "EXPORTER_PEEK");
@@ -202,7 +202,7 @@ static bool holds(int exporter, int fd, const uint8_t *bytes)
 
 static void write_to_moving(struct duo *d, int exporter)
 {
-	int fd = make_moving(exporter, 0);
+	int fd = make_exported(exporter, 0);
 	struct dmabuf_region region;
 
 	tap_errno("a dma-buf moves while nobody has pinned it", 0,
@@ -213,16 +213,40 @@ static void write_to_moving(struct duo *d, int exporter)
 	memcpy(d->a.buf, "it stays", 8);
 	post_rdma(d, IBV_WR_RDMA_WRITE, 1, sge_of(&d->a, 0, 8), IOVA, region.rkey);
 	tap_wc("it is written to", d->a.scq, 1, IBV_WC_SUCCESS);
-	tap_true("where it is", holds(exporter, fd, d->a.buf));
+	tap_true("where it is", holds(exporter, fd, 0, d->a.buf));
 	tap_errno("it is deregistered", 0, dereg_handle(d->b.port->ctx, region.handle));
 	tap_errno("and moves again", 0, move(exporter, fd));
 	close(fd);
 }
 
-static void refuse_moving(struct duo *d, int exporter, const char *name,
-			  unsigned long refuses, int err)
+static void write_to_io(struct duo *d, int exporter)
 {
-	int fd = make_moving(exporter, refuses);
+	const uint32_t length = EXPORTER_SIZE - 9, last = length - 8;
+	uint8_t *back = d->a.buf + EXPORTER_SIZE;
+	int fd = make_exported(exporter, EXPORTER_IO);
+	struct dmabuf_region region;
+	unsigned int i;
+
+	for (i = 0; i < length; i++)
+		d->a.buf[i] = i % 251 + 1;
+	tap_errno("I/O memory becomes a region", 0,
+		  reg(&d->b, fd, 0, EXPORTER_SIZE, &region));
+	post_rdma(d, IBV_WR_RDMA_WRITE, 1, sge_of(&d->a, 0, length), IOVA, region.rkey);
+	tap_wc("it is written to", d->a.scq, 1, IBV_WC_SUCCESS);
+	tap_true("from its first bytes to its last", holds(exporter, fd, 0, d->a.buf) &&
+		 holds(exporter, fd, last, d->a.buf + last));
+	post_rdma(d, IBV_WR_RDMA_READ, 2, sge_of(&d->a, EXPORTER_SIZE, length - 1),
+		  IOVA + 1, region.rkey);
+	tap_wc("it is read", d->a.scq, 2, IBV_WC_SUCCESS);
+	tap_true("as it was written", !memcmp(back, d->a.buf + 1, length - 1));
+	tap_errno("it is deregistered", 0, dereg_handle(d->b.port->ctx, region.handle));
+	close(fd);
+}
+
+static void refuse_moving(struct duo *d, int exporter, const char *name,
+			  unsigned long kind, int err)
+{
+	int fd = make_exported(exporter, kind);
 	struct dmabuf_region region;
 
 	tap_errno(name, err, reg(&d->b, fd, 0, EXPORTER_SIZE, &region));
@@ -243,6 +267,7 @@ void test_moving_dmabuf(void)
 	refuse_moving(&d, exporter, "one that cannot be mapped is refused",
 		      EXPORTER_NO_MAP, ENOMEM);
 	write_to_moving(&d, exporter);
+	write_to_io(&d, exporter);
 	duo_close(&d);
 	close(exporter);
 }

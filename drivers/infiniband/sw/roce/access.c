@@ -15,6 +15,7 @@
  * space, and reads or writes them itself.
  */
 #include <linux/highmem.h>
+#include <linux/io.h>
 
 #include "access.h"
 #include "device.h"
@@ -137,7 +138,8 @@ static __always_inline void find_piece(struct roce_access_pieces *pieces)
 		map_page_on_demand(pieces, offset);
 		break;
 	case ROCE_MR_DMABUF:
-		pieces->data = mr->contiguous + offset;
+		pieces->data = mr->dmabuf_map.vaddr + offset;
+		pieces->is_io = mr->dmabuf_map.is_iomem;
 		break;
 	default:
 		pieces->data = (void *)(uintptr_t)pieces->address;
@@ -194,6 +196,7 @@ static __always_inline void begin_pieces(struct roce_mr *mr, u64 address, u32 le
 	pieces->length = 0;
 	pieces->locked = false;
 	pieces->mapped = false;
+	pieces->is_io = false;
 	if (length)
 		move_to_piece(pieces);
 }
@@ -322,16 +325,6 @@ int roce_access_begin(const struct roce_access *access,
 	return begin(access, pieces, access->fault);
 }
 
-static int probe_access(const struct roce_access *access)
-{
-	struct roce_access_pieces pieces;
-	int err = begin(access, &pieces, NULL);
-
-	if (!err)
-		roce_access_end(&pieces);
-	return err;
-}
-
 /**
  * roce_access_is_allowed() - whether an access is allowed now
  * @access: the access to check
@@ -340,7 +333,29 @@ static int probe_access(const struct roce_access *access)
  */
 bool roce_access_is_allowed(const struct roce_access *access)
 {
-	return !access->length || !probe_access(access);
+	struct roce_access_pieces pieces;
+
+	if (!access->length)
+		return true;
+	if (begin(access, &pieces, NULL))
+		return false;
+	roce_access_end(&pieces);
+	return true;
+}
+
+/**
+ * roce_access_copy_to_io() - copy a kernel buffer to a piece of I/O memory
+ * @pieces: at that piece
+ * @offset: of the first byte in the piece
+ * @buffer: the bytes
+ * @length: bytes
+ */
+void roce_access_copy_to_io(const struct roce_access_pieces *pieces, u32 offset,
+			    const void *buffer, u32 length)
+{
+	memcpy_toio(pieces->io + offset, buffer, length);
+	/* CPUs gather writes to a device: who polls memory must see these before later ones. */
+	wmb();
 }
 
 /**
@@ -360,7 +375,10 @@ int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 	if (err)
 		return err;
 	do {
-		memcpy(pieces.data, buffer, pieces.length);
+		if (pieces.is_io)
+			roce_access_copy_to_io(&pieces, 0, buffer, pieces.length);
+		else
+			memcpy(pieces.data, buffer, pieces.length);
 		buffer += pieces.length;
 	} while (roce_access_next(&pieces));
 	roce_access_end(&pieces);
@@ -370,7 +388,7 @@ int roce_access_copy_to(const struct roce_access *access, const void *buffer)
 /*
  * Begin an access to an aligned 64-bit number. The owner of a region chooses its
  * addresses freely, so the place in memory must be aligned, too: a locked operation
- * across cache lines stops all CPUs, or traps.
+ * across cache lines stops all CPUs, or traps. CPUs have no such operation on a device.
  */
 static int begin_number(const struct roce_access *access,
 			struct roce_access_pieces *pieces)
@@ -382,7 +400,7 @@ static int begin_number(const struct roce_access *access,
 	err = roce_access_begin(access, pieces);
 	if (err)
 		return err;
-	if (pieces->length == sizeof(atomic64_t) &&
+	if (pieces->length == sizeof(atomic64_t) && !pieces->is_io &&
 	    IS_ALIGNED((uintptr_t)pieces->data, sizeof(atomic64_t)))
 		return 0;
 	roce_access_end(pieces);
@@ -400,7 +418,7 @@ static int begin_number(const struct roce_access *access,
  * atomic operations on 64 bits (IBA volume 1, 9.4.5). In a section.
  *
  * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
- * aligned.
+ * aligned, or in I/O memory.
  */
 int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 			     u64 swap, u64 *original)
@@ -424,7 +442,7 @@ int roce_access_compare_swap(const struct roce_access *access, u64 compare,
  * Atomic like roce_access_compare_swap(). In a section.
  *
  * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
- * aligned.
+ * aligned, or in I/O memory.
  */
 int roce_access_fetch_add(const struct roce_access *access, u64 add,
 			  u64 *original)
@@ -447,7 +465,7 @@ int roce_access_fetch_add(const struct roce_access *access, u64 add,
  * Atomic like roce_access_compare_swap(). In a section.
  *
  * Return: 0, -EACCES, -EAGAIN, see roce_access_begin(), or -EINVAL if the number is not
- * aligned.
+ * aligned, or in I/O memory.
  */
 int roce_access_store(const struct roce_access *access, u64 number)
 {
@@ -462,6 +480,16 @@ int roce_access_store(const struct roce_access *access, u64 number)
 	return 0;
 }
 
+/* A bus passes writes on before a read of the same device. */
+static void push_writes(const struct roce_mr *mr)
+{
+	if (mr->kind != ROCE_MR_DMABUF || !mr->dmabuf_map.is_iomem)
+		return;
+	/* CPUs gather writes to a device, and may read from it before these. */
+	mb();
+	readb(mr->dmabuf_map.vaddr_iomem + mr->first_offset);
+}
+
 /**
  * roce_access_flush() - make earlier writes globally visible
  * @access: the flushed memory; with length 0, the whole region
@@ -472,11 +500,16 @@ int roce_access_store(const struct roce_access *access, u64 number)
  */
 int roce_access_flush(const struct roce_access *access)
 {
-	int err = probe_access(access);
+	struct roce_access_pieces pieces;
+	int err = begin(access, &pieces, NULL);
 
+	if (err)
+		return err;
+	push_writes(pieces.mr);
+	roce_access_end(&pieces);
 	/* The writes are visible before the response is sent. */
 	wmb();
-	return err;
+	return 0;
 }
 
 /**

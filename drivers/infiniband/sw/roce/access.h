@@ -40,21 +40,27 @@ struct roce_access {
 /**
  * struct roce_access_pieces - memory that is being accessed, piece by piece
  * @data: the present piece, contiguous
+ * @io: the same, if it is I/O memory
  * @length: bytes of it; 0 if the access has no bytes
  * @mr: the region that it lies in
  * @address: in the region, of the byte after the piece
  * @left: bytes after the piece
  * @locked: the lock of @mr is held
  * @mapped: @data must be unmapped
+ * @is_io: I/O memory, which only the functions for it may touch
  */
 struct roce_access_pieces {
-	void *data;
+	union {
+		void *data;
+		void __iomem *io;
+	};
 	u32 length;
 	struct roce_mr *mr;
 	u64 address;
 	u32 left;
 	bool locked;
 	bool mapped;
+	bool is_io;
 };
 
 /**
@@ -76,6 +82,8 @@ int roce_access_begin(const struct roce_access *access,
 		      struct roce_access_pieces *pieces);
 bool roce_access_find_next(struct roce_access_pieces *pieces);
 void roce_access_release(struct roce_access_pieces *pieces);
+void roce_access_copy_to_io(const struct roce_access_pieces *pieces, u32 offset,
+			    const void *buffer, u32 length);
 int roce_access_copy_to(const struct roce_access *access, const void *buffer);
 int roce_access_compare_swap(const struct roce_access *access, u64 compare,
 			     u64 swap, u64 *original);

@@ -335,7 +335,6 @@ static inline void netdev_put(struct net_device *netdev, netdevice_tracker *trac
 #ifndef ROCE_HAVE_IOSYS_MAP
 #define iosys_map			dma_buf_map
 #define iosys_map_clear			dma_buf_map_clear
-#define IOSYS_MAP_INIT_VADDR		DMA_BUF_MAP_INIT_VADDR
 #endif
 
 #ifdef ROCE_HAVE_QUOTED_NAMESPACES

@@ -3,8 +3,9 @@
  * dma-buf: memory of another driver, passed around as a file descriptor.
  *
  * An RNIC attaches to such a buffer and gets DMA addresses. This device copies with
- * the CPU, so it asks the exporter for a mapping in the kernel's address space.
- * I/O memory cannot be copied like the memory of work requests, and is refused.
+ * the CPU, so it asks the exporter for a mapping in the kernel's address space. The
+ * mapping may be of I/O memory, if the exporter does not pin, or pins where the memory is.
+ * It is copied with functions of its own (access.c, payload.c).
  *
  * The memory must not move while it is registered:
  *
@@ -91,32 +92,22 @@ static int vmap_quietly(struct dma_buf *buffer, struct iosys_map *map)
 	return err;
 }
 
-static int map(struct dma_buf *buffer, void **memory)
+static int map(struct dma_buf *buffer, struct iosys_map *memory)
 {
-	struct iosys_map map;
 	int err;
 
-	err = vmap_quietly(buffer, &map);
+	err = vmap_quietly(buffer, memory);
 	if (err)
 		return err;
-	if (map.is_iomem) {
-		err = -EOPNOTSUPP;
-		goto unmap;
-	}
 	err = dma_buf_begin_cpu_access(buffer, DMA_BIDIRECTIONAL);
 	if (err)
-		goto unmap;
-	*memory = map.vaddr;
-	return 0;
-
-unmap:
-	dma_buf_vunmap_unlocked(buffer, &map);
+		dma_buf_vunmap_unlocked(buffer, memory);
 	return err;
 }
 
 /* On success the attachment owns the reference to the buffer. */
 static struct dma_buf_attachment *use(struct dma_buf *buffer, struct device *dev,
-				      void **memory)
+				      struct iosys_map *memory)
 {
 	struct dma_buf_attachment *attachment;
 	int err;
@@ -144,16 +135,16 @@ detach:
  * @dev: the importing device
  * @fd: of the buffer, in the calling process
  * @size: minimum size, in bytes
- * @memory: set to the kernel address of the buffer
+ * @memory: set to the mapping
  *
  * Process context; waits until devices are done with the buffer.
  *
  * Return: the attachment, for roce_dmabuf_unmap(), or an error pointer: -EBADF or
- * -EINVAL if @fd is no dma-buf, or it is too small or cannot be mapped,
- * -EOPNOTSUPP if it is I/O memory, or an error of the exporter.
+ * -EINVAL if @fd is no dma-buf, or it is too small or cannot be mapped, or an error of
+ * the exporter.
  */
 struct dma_buf_attachment *roce_dmabuf_map(struct device *dev, int fd, u64 size,
-					   void **memory)
+					   struct iosys_map *memory)
 {
 	struct dma_buf_attachment *attachment = ERR_PTR(-EINVAL);
 	struct dma_buf *buffer = dma_buf_get(fd);
@@ -170,17 +161,16 @@ struct dma_buf_attachment *roce_dmabuf_map(struct device *dev, int fd, u64 size,
 /**
  * roce_dmabuf_unmap() - unmap a dma-buf and detach from it
  * @attachment: returned by roce_dmabuf_map()
- * @memory: set by roce_dmabuf_map(), unused now
+ * @memory: the mapping, unused now
  *
  * Process context.
  */
-void roce_dmabuf_unmap(struct dma_buf_attachment *attachment, void *memory)
+void roce_dmabuf_unmap(struct dma_buf_attachment *attachment, struct iosys_map memory)
 {
-	struct iosys_map map = IOSYS_MAP_INIT_VADDR(memory);
 	struct dma_buf *buffer = attachment->dmabuf;
 
 	dma_buf_end_cpu_access(buffer, DMA_BIDIRECTIONAL);
-	dma_buf_vunmap_unlocked(buffer, &map);
+	dma_buf_vunmap_unlocked(buffer, &memory);
 	unpin(attachment);
 	dma_buf_detach(buffer, attachment);
 	dma_buf_put(buffer);

@@ -191,7 +191,7 @@ static enum roce_verdict execute_read(struct roce_qp *qp,
 	return ROCE_DONE;
 }
 
-/* @err: 0, -EACCES, -EAGAIN, or -EINVAL for a number that is not aligned */
+/* @err: 0, -EACCES, -EAGAIN, or -EINVAL where a number cannot be reached at once */
 static enum roce_verdict verdict_of(int err)
 {
 	switch (err) {

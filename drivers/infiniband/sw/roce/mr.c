@@ -86,7 +86,7 @@ static struct roce_user_memory memory_of(const struct roce_mr *mr)
 	};
 
 	if (mr->kind == ROCE_MR_DMABUF)
-		memory.contiguous = mr->contiguous;
+		memory.dmabuf_map = mr->dmabuf_map;
 	else
 		memory.pages = mr->pages;
 	return memory;
@@ -109,7 +109,7 @@ static void set_memory(struct roce_mr *mr, const struct roce_user_memory *memory
 	mr->extent_count = memory->extent_count;
 	mr->dmabuf = memory->dmabuf;
 	if (mr->kind == ROCE_MR_DMABUF)
-		mr->contiguous = memory->contiguous;
+		mr->dmabuf_map = memory->dmabuf_map;
 	else
 		mr->pages = memory->pages;
 }

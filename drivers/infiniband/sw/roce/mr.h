@@ -2,11 +2,12 @@
 #ifndef ROCE_MR_H
 #define ROCE_MR_H
 
+#include <linux/dma-buf.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
 #include "key.h"
 
-struct dma_buf_attachment;
 struct roce_extent;
 struct roce_odp;
 struct roce_pd;
@@ -43,7 +44,7 @@ enum roce_mr_kind {
  * @pages: pages of @umem
  * @odp: memory of a program that is not pinned
  * @dmabuf: attachment of the dma-buf
- * @contiguous: kernel address of the dma-buf
+ * @dmabuf_map: its mapping in the kernel, which may be of I/O memory
  * @blocks: kernel addresses of the pages of a fast region
  * @block_shift: log2 of the bytes of a block
  * @max_blocks: capacity of @blocks and @mapped, or of the extents
@@ -76,7 +77,7 @@ struct roce_mr {
 	u32 extent_count;
 	union {
 		struct page **pages;
-		void *contiguous;
+		struct iosys_map dmabuf_map;
 		void **blocks;
 	};
 	u32 block_shift;

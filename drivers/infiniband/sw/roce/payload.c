@@ -3,11 +3,50 @@
  * Copies payload between memory (access.c, sge.c), which knows no packets, and packets
  * (train.c, run.c), which know no memory.
  */
+#include <linux/io.h>
+
 #include "access.h"
 #include "packet.h"
 #include "payload.h"
 #include "sge.h"
 #include "train.h"
+
+#define IO_BUFFER	256	/* bytes */
+
+/* Packets are built in memory, and come in it: I/O memory meets them in a buffer. */
+static noinline int append_io(struct roce_train *train,
+			      const struct roce_access_pieces *pieces)
+{
+	u8 buffer[IO_BUFFER];
+	u32 done, n;
+	int err;
+
+	for (done = 0; done < pieces->length; done += n) {
+		n = min_t(u32, pieces->length - done, sizeof(buffer));
+		memcpy_fromio(buffer, pieces->io + done, n);
+		err = roce_train_append(train, buffer, n);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static noinline int place_io(const struct roce_access_pieces *pieces,
+			     const struct roce_packet *packet, u32 offset)
+{
+	u8 buffer[IO_BUFFER];
+	u32 done, n;
+	int err;
+
+	for (done = 0; done < pieces->length; done += n) {
+		n = min_t(u32, pieces->length - done, sizeof(buffer));
+		err = roce_packet_copy(packet, offset + done, buffer, n);
+		if (err)
+			return err;
+		roce_access_copy_to_io(pieces, done, buffer, n);
+	}
+	return 0;
+}
 
 /**
  * roce_payload_read() - append memory to the packets under construction
@@ -27,7 +66,9 @@ int roce_payload_read(const struct roce_access *access, struct roce_train *train
 	if (err)
 		return err;
 	do {
-		err = roce_train_append(train, pieces.data, pieces.length);
+		err = pieces.is_io ?
+		      append_io(train, &pieces) :
+		      roce_train_append(train, pieces.data, pieces.length);
 	} while (!err && roce_access_next(&pieces));
 	roce_access_end(&pieces);
 	return err;
@@ -53,7 +94,9 @@ int roce_payload_write(const struct roce_access *access,
 	if (err)
 		return err;
 	do {
-		err = roce_packet_copy(packet, offset, pieces.data, pieces.length);
+		err = pieces.is_io ?
+		      place_io(&pieces, packet, offset) :
+		      roce_packet_copy(packet, offset, pieces.data, pieces.length);
 		offset += pieces.length;
 	} while (!err && roce_access_next(&pieces));
 	roce_access_end(&pieces);

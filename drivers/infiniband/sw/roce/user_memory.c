@@ -158,7 +158,6 @@ int roce_user_memory_map_on_demand(struct ib_device *ibdev, u64 start,
 int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 				struct roce_user_memory *memory)
 {
-	void *contiguous;
 	u64 end;
 	int err;
 
@@ -168,11 +167,10 @@ int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 	if (check_add_overflow(offset, memory->length, &end))
 		return -EINVAL;
 
-	memory->dmabuf = roce_dmabuf_map(&ibdev->dev, fd, end, &contiguous);
+	memory->dmabuf = roce_dmabuf_map(&ibdev->dev, fd, end, &memory->dmabuf_map);
 	if (IS_ERR(memory->dmabuf))
 		return PTR_ERR(memory->dmabuf);
 	memory->kind = ROCE_MR_DMABUF;
-	memory->contiguous = contiguous;
 	memory->first_offset = offset;
 	return 0;
 }
@@ -192,5 +190,5 @@ void roce_user_memory_release(const struct roce_user_memory *memory)
 	if (memory->odp)
 		roce_odp_free(memory->odp);
 	if (memory->dmabuf)
-		roce_dmabuf_unmap(memory->dmabuf, memory->contiguous);
+		roce_dmabuf_unmap(memory->dmabuf, memory->dmabuf_map);
 }

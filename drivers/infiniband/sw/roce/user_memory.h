@@ -4,7 +4,6 @@
 
 #include "mr.h"
 
-struct dma_buf_attachment;
 struct ib_device;
 struct ib_umem;
 struct page;
@@ -24,7 +23,7 @@ struct roce_odp;
  * @extent_count: number of extents
  * @odp: the memory that is not pinned
  * @dmabuf: attachment of the dma-buf
- * @contiguous: kernel address of the dma-buf
+ * @dmabuf_map: its mapping in the kernel
  *
  * A zeroed one has nothing to release.
  */
@@ -40,7 +39,7 @@ struct roce_user_memory {
 	u32 extent_count;
 	struct roce_odp *odp;
 	struct dma_buf_attachment *dmabuf;
-	void *contiguous;
+	struct iosys_map dmabuf_map;
 };
 
 int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
