@@ -56,11 +56,12 @@ pair()
 	if ended "$pid" 2>/dev/null; then
 		wait "$pid" || served=$?
 		((served == 0)) || nap 1
-		((served == 0)) || kill "$client" 2>/dev/null || true
+		((served == 0)) || kill -KILL "$client" 2>/dev/null || true
 	fi
 	wait "$client" || rc=$?
 	((rc != 0)) || wait_for ended "$pid" || { echo "the server does not end"; rc=1; }
-	((rc == 0)) || kill "$pid" 2>/dev/null || true
+	# The unshare of Ubuntu 26.04 takes no SIGTERM while it waits.
+	((rc == 0)) || kill -KILL "$pid" 2>/dev/null || true
 	((served != 0)) || wait "$pid" || served=$?
 	((served == 0)) || { echo "server: exit status $served"; rc=1; }
 	((rc == 0)) || { echo "--- server's output:"; cat "$TMP/server.out"; }
