@@ -561,9 +561,16 @@ static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 		end_flight(paths, flight);
 }
 
+/* What was sent again may be the first copy, so it overtakes nothing. */
+static void overtake(const struct roce_flight *flight, u32 packets, u32 *overtakers)
+{
+	if (!flight->again)
+		*overtakers += packets;
+}
+
 /*
- * Add what has arrived of a flight to @overtakers, from its end on, unless it was sent
- * again. Return the end of what they have overtaken, or the beginning of the flight.
+ * Add what has arrived of a flight to @overtakers, from its end on. Return the end of what
+ * they have overtaken, or the beginning of the flight.
  */
 static u32 end_of_overtaken(const struct roce_scoreboard *board,
 			    const struct roce_flight *flight, u32 *overtakers)
@@ -577,14 +584,14 @@ static u32 end_of_overtaken(const struct roce_scoreboard *board,
 
 		if (!roce_psn_precedes(from, to))
 			continue;
-		if (roce_psn_precedes(to, top) && !flight->again)
-			*overtakers += roce_psn_add(top, -to);
+		if (roce_psn_precedes(to, top))
+			overtake(flight, roce_psn_add(top, -to), overtakers);
 		if (*overtakers >= OVERTAKERS && end == flight->begin)
 			end = to;
 		top = from;
 	}
-	if (roce_psn_precedes(flight->begin, top) && !flight->again)
-		*overtakers += roce_psn_add(top, -flight->begin);
+	if (roce_psn_precedes(flight->begin, top))
+		overtake(flight, roce_psn_add(top, -flight->begin), overtakers);
 	return end;
 }
 
@@ -597,8 +604,8 @@ static void lose_overtaken(struct roce_paths *paths, struct roce_scoreboard *boa
 		struct roce_flight *flight = get_flight(paths, n);
 
 		if (flight->over) {
-			if (flight->arrived && !flight->again)
-				overtakers[flight->path] += flight->packets;
+			if (flight->arrived)
+				overtake(flight, flight->packets, &overtakers[flight->path]);
 			continue;
 		}
 		end = end_of_overtaken(board, flight, &overtakers[flight->path]);
