@@ -13,14 +13,15 @@ build
 ns_pair
 link_pair
 
-# has WHAT PATTERN COMMAND...: the output of the command has the pattern in it
+# has WHAT PATTERN COMMAND...: the output has the pattern in it, wherever its lines end
 has()
 {
-	local what=$1 pattern=$2 output
+	local what=$1 pattern=$2 output words
 	shift 2
 
 	output=$("$@" 2>&1)
-	[[ $output =~ $pattern ]] && return
+	read -rd '' -a words <<<"$output" || true
+	[[ "${words[*]} " =~ $pattern ]] && return
 	printf '%s\n' "no '$pattern' in $what:" "$output"
 	return 1
 }
@@ -420,7 +421,7 @@ roce_stat_shows()
 	move send 20 3000
 	wait $!
 	rates_are_right
-	has roce_stat "received.*$DEV_A .*  qp $QPN_A .*$DEV_B " "$ROCE_STAT" --count 1
+	has roce_stat "received.*$DEV_A .* qp $QPN_A .*$DEV_B " "$ROCE_STAT" --count 1
 	hang_up
 }
 check "roce-stat tells the rates of a device and of its QP, and has a line for each" roce_stat_shows
