@@ -9,8 +9,10 @@ families (Documentation/reliability.md). What tshark shows of each of these pack
 compared with its bytes.
 """
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections import namedtuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,17 +26,27 @@ INFO = {PROBE: "RC probe of a path ", ANSWER: "RC answer to the probe of a path 
 Packet = namedtuple("Packet", "family source target bytes info code psn probe version lost ranges")
 
 
+def tshark(options):
+    """What it prints. Wireshark 4.6 loads no script for root."""
+    nobody = {"user": "nobody", "group": "nogroup", "extra_groups": []} if not os.getuid() else {}
+    with tempfile.TemporaryDirectory() as home, open(sys.argv[1], "rb") as capture:
+        os.chmod(home, 0o755)
+        script = shutil.copy(SCRIPT, home)
+        os.chmod(script, 0o644)
+        return subprocess.run(["tshark", "-X", f"lua_script:{script}", *options], check=True,
+                              stdin=capture, stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"HOME": home}, **nobody).stdout
+
+
 def shown():
     """All packets, with the fields of the dissector as they are printed"""
     fields = ("ip.src", "ipv6.src", "ip.dst", "ipv6.dst", "udp.payload", "_ws.col.Info",
               "roce_sack.code", "roce_sack.psn", "roce_sack.probe", "roce_sack.version",
               "roce_sack.lost", "roce_sack.range")
-    command = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}", "-r", sys.argv[1], "-T", "fields",
-               "-E", "separator=|"]
+    options = ["-n", "-r", "-", "-T", "fields", "-E", "separator=|"]
     for field in fields:
-        command += ["-e", field]
-    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    for line in output.splitlines():
+        options += ["-e", field]
+    for line in tshark(options).splitlines():
         source, source6, target, target6, payload, *rest = line.split("|")
         yield Packet(6 if source6 else 4, source or source6, target or target6,
                      bytes.fromhex(payload.replace(":", "")), *rest)
