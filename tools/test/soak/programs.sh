@@ -15,10 +15,22 @@
 ns_pair
 link_pair
 
-# shown COMMAND...: as a table shows it, which is for any device, and has no environment
+# quoted WORD...: as a shell takes them
+quoted()
+{
+	local word line=''
+
+	for word; do
+		[[ $word =~ ^[A-Za-z0-9_./:,=-]*$ ]] || word=\'$word\'
+		line+=" $word"
+	done
+	echo "${line# }"
+}
+
+# shown LINE: as a table shows it, which is for any device, and has no environment
 shown()
 {
-	local command="$*"
+	local command=$1
 
 	command=${command/#env * ucx_perftest/ucx_perftest}
 	command=${command//"$DEV_A"/DEVICE}
@@ -29,9 +41,10 @@ shown()
 # The client has lines of the table unless it is the server and an address.
 row()
 {
-	local name=$1 before=$FAILED runs=yes command="${*:2}" server client
+	local name=$1 before=$FAILED runs=yes command server client
 	shift
 
+	command=$(quoted "$@")
 	check "$name" pair "$@"
 	((FAILED == before)) || runs=no
 	server=$(shown "${command%% -- *}") client=$(shown "${command##* -- }")
