@@ -104,10 +104,13 @@ static void unsent_retransmissions_are_sent_later(struct kunit *test)
 	roce_scoreboard_lose(board, nth(8));
 	roce_scoreboard_resent(board, nth(0), nth(4), nth(20));
 	roce_scoreboard_resent(board, nth(6), nth(8), nth(20));
+	roce_scoreboard_take_back(board, nth(7));
+	expect_next(test, board, 7, 8);
 	roce_scoreboard_take_back(board, nth(3));
 	expect_next(test, board, 3, 4);
+	/* What was sent again behind it was sent. */
 	roce_scoreboard_resent(board, nth(3), nth(4), nth(20));
-	expect_next(test, board, 6, 8);
+	expect_next(test, board, 7, 8);
 }
 
 /* Old acknowledgments are ignored. A responder that expects a known packet dropped it. */

@@ -328,7 +328,7 @@ static bool send_lost(struct roce_qp *qp)
 	struct roce_xmit xmit = { .build = repeat_lost };
 	struct missing missing;
 	bool retry;
-	u32 done;
+	u32 done, n;
 	int err;
 
 	if (!find_lost(requester, &missing))
@@ -343,9 +343,8 @@ static bool send_lost(struct roce_qp *qp)
 	done = roce_xmit_done(&xmit, err);
 	roce_count_add(qp, selective_repeats, xmit.train.sent);
 	roce_spread_sent_again(qp, requester->board->repaired, xmit.train.sent);
-	if (done < xmit.train.packets)
-		roce_scoreboard_take_back(requester->board,
-					  requester->board->repaired[done]);
+	for (n = done; n < xmit.train.packets; n++)
+		roce_scoreboard_take_back(requester->board, requester->board->repaired[n]);
 	if (done)
 		requester->repeat_probes = false;
 	if (done && retry) {

@@ -300,9 +300,9 @@ void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 }
 
 /**
- * roce_scoreboard_take_back() - packets were not sent again after all
+ * roce_scoreboard_take_back() - a packet was not sent again after all
  * @board: owned by the caller
- * @psn: PSN of the first of these packets
+ * @psn: its PSN; packets behind it, up to the end of the gap, were not sent either
  */
 void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 {
@@ -311,7 +311,10 @@ void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
 
-		gap->resent = roce_psn_later(gap->begin, roce_psn_earlier(gap->resent, psn));
+		if (roce_psn_precedes(psn, gap->begin))
+			return;
+		if (roce_psn_precedes(psn, gap->end))
+			gap->resent = roce_psn_earlier(gap->resent, psn);
 	}
 }
 
