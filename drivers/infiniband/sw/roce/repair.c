@@ -316,10 +316,16 @@ static bool send_questions(struct roce_qp *qp)
 	return !requester->repairing;
 }
 
-/* Sending the oldest packet again is a retry, except as a probe of a silent peer. */
+/*
+ * Sending the oldest packet again is a retry, except as a probe of a silent peer, and after
+ * a path that delivers nothing: others do.
+ */
 static bool is_retry(const struct roce_requester *requester, u32 psn)
 {
-	return psn == requester->board->expected && !requester->repeat_probes;
+	const struct roce_scoreboard *board = requester->board;
+
+	return psn == board->expected && !requester->repeat_probes &&
+	       board->gap[0].loss != ROCE_GAP_VANISHED;
 }
 
 static bool send_lost(struct roce_qp *qp)
