@@ -10,6 +10,7 @@
 #include "reorder.h"
 #include "roce_psn.h"
 #include "scoreboard.h"
+#include "spread.h"
 #include "storm.h"
 
 #define FIRST	0xffffc0u	/* PSNs wrap soon. */
@@ -172,6 +173,19 @@ static void short_trains_fill_a_flight(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, send_some(&play, 2), path);
 	KUNIT_EXPECT_NE(test, send_some(&play, 2), path);
 	KUNIT_EXPECT_EQ(test, play.paths->next, 2);
+}
+
+/* Of a train of READ requests only the first PSN is noted. */
+static void short_flights_take_turns_too(struct kunit *test)
+{
+	struct play play = new_play(test, 4);
+	u32 used = 0, i;
+
+	for (i = 0; i < 16; i++) {
+		used |= BIT(send_some(&play, FULL / 2));
+		play.sent += FULL;
+	}
+	KUNIT_EXPECT_EQ(test, used, 0xf);
 }
 
 static void one_path_is_always_the_first(struct kunit *test)
@@ -679,7 +693,7 @@ static void the_oldest_flight_is_known(struct kunit *test)
 	send_flights(&play, 2);
 	KUNIT_EXPECT_EQ(test, roce_paths_oldest(play.paths, nth(5)), nth(5));
 	KUNIT_EXPECT_EQ(test, roce_paths_oldest(play.paths, nth(play.sent)), nth(2 * FULL));
-	roce_paths_forget(play.paths);
+	roce_paths_forget(play.paths, FIRST);
 	KUNIT_EXPECT_EQ(test, roce_paths_oldest(play.paths, nth(play.sent)), nth(play.sent));
 }
 
@@ -780,6 +794,29 @@ static void requests_are_spread(struct kunit *test)
 	transfer(wire, IB_WR_SEND, 4);
 	KUNIT_EXPECT_EQ(test, count_ports(wire, 0, false), 1);
 	KUNIT_EXPECT_EQ(test, wire->log[0].port, a->qp->source_port);
+}
+
+/* ... after any number of packets, and when the agreement is made anew */
+static void many_paths_need_a_confirmation(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+
+	a->dev->paths = 1;
+	transfer(wire, IB_WR_RDMA_WRITE, 3);
+	/* As if half of all PSNs had passed since then */
+	requester->confirm_psn = roce_psn_add(requester->confirm_psn, ROCE_PSN_MASK / 2 + 2);
+	a->dev->paths = 4;
+	KUNIT_EXPECT_TRUE(test, roce_spread_is_on(a->qp));
+	transfer(wire, IB_WR_RDMA_WRITE, 1);
+	KUNIT_EXPECT_NOT_NULL(test, requester->paths);
+	a->dev->loss_recovery = ROCE_TOLERATE;
+	transfer(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_FALSE(test, roce_spread_is_on(a->qp));
+	/* It follows meanwhile, a message behind. */
+	KUNIT_EXPECT_EQ(test, roce_psn_diff(requester->unacked_psn, requester->paths->until),
+			SIZE / MTU);
 }
 
 static void a_new_connection_has_one_path(struct kunit *test)
@@ -935,6 +972,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(each_path_has_a_port_and_a_label),
 	KUNIT_CASE(paths_take_turns),
 	KUNIT_CASE(short_trains_fill_a_flight),
+	KUNIT_CASE(short_flights_take_turns_too),
 	KUNIT_CASE(one_path_is_always_the_first),
 	KUNIT_CASE(the_number_of_paths_may_change),
 	KUNIT_CASE(a_slow_path_carries_less),
@@ -964,6 +1002,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(a_qp_has_one_path_unless_told_otherwise),
 	KUNIT_CASE(other_peers_see_one_path),
 	KUNIT_CASE(requests_are_spread),
+	KUNIT_CASE(many_paths_need_a_confirmation),
 	KUNIT_CASE(a_new_connection_has_one_path),
 	KUNIT_CASE(messages_leave_the_dark),
 	KUNIT_CASE(a_path_returns_from_the_dark),

@@ -65,7 +65,7 @@
 #include "roce_psn.h"
 #include "scoreboard.h"
 
-/* Packets of a flight after which another path may be chosen: a train of the largest MTU */
+/* Packets after which another path may be chosen: a train of the largest MTU */
 #define FLIGHT_PACKETS		14u
 
 /* As in reorder.c; for the packets of one path */
@@ -83,8 +83,8 @@
 #define LOSS_ONE		1024u
 
 /*
- * Time until the first probe, and how often it is doubled: up to 32 ms between probes,
- * up to a quarter of a second for a path that is left again and again
+ * Time until the first probe, and how often it is doubled: up to 32 ms between probes, up
+ * to a quarter of a second from the first one on for a path that is left again and again
  */
 #define PROBE_INTERVAL		((u64)NSEC_PER_MSEC)
 #define MAX_WAIT		5
@@ -143,13 +143,15 @@ void roce_paths_init(struct roce_paths *paths, u32 psn)
 /**
  * roce_paths_forget() - forget all flights
  * @paths: owned by the caller
+ * @psn: all packets before this PSN have arrived
  *
  * When the requester goes back, or does not use many paths for a while.
  */
-void roce_paths_forget(struct roce_paths *paths)
+void roce_paths_forget(struct roce_paths *paths, u32 psn)
 {
 	u32 i;
 
+	paths->until = psn;
 	paths->first = paths->next;
 	for (i = 0; i < ROCE_MAX_PATHS; i++)
 		paths->path[i].under_way = 0;
@@ -206,7 +208,7 @@ static bool is_full(const struct roce_paths *paths)
 	return paths->next - paths->first == ROCE_MAX_FLIGHTS;
 }
 
-/* The latest flight on the current path is short, or there is no room for another one. */
+/* The current path has taken few packets, or there is no room for another flight. */
 static bool must_stay(struct roce_paths *paths)
 {
 	const struct roce_flight *latest = get_flight(paths, paths->next - 1);
@@ -214,7 +216,7 @@ static bool must_stay(struct roce_paths *paths)
 	if (paths->next == paths->first || !is_good(paths, paths->current_path))
 		return false;
 	return latest->path == paths->current_path && !latest->again && !latest->over &&
-	       (latest->packets < FLIGHT_PACKETS || is_full(paths));
+	       (paths->stayed < FLIGHT_PACKETS || is_full(paths));
 }
 
 static void set_count(struct roce_paths *paths, u32 count)
@@ -234,8 +236,10 @@ static void set_count(struct roce_paths *paths, u32 count)
 u32 roce_paths_choose(struct roce_paths *paths, u32 count)
 {
 	set_count(paths, count);
-	if (!must_stay(paths))
+	if (!must_stay(paths)) {
 		paths->current_path = cheapest(paths);
+		paths->stayed = 0;
+	}
 	return paths->current_path;
 }
 
@@ -324,6 +328,8 @@ void roce_paths_sent(struct roce_paths *paths, const struct roce_departure *depa
 	path->sent += departure->packets;
 	if (departure->again)
 		stop_timing(paths, departure);
+	else
+		paths->stayed += departure->packets;
 	flight = continues(paths, departure) ? get_flight(paths, paths->next - 1) :
 					       new_flight(paths, departure);
 	if (!flight)
@@ -711,7 +717,7 @@ void roce_paths_silence(struct roce_paths *paths, struct roce_scoreboard *board,
 {
 	*news = (struct roce_path_news) {};
 	lose_overdue(paths, board, true, now, news);
-	roce_paths_forget(paths);
+	roce_paths_forget(paths, paths->until);
 }
 
 /**

@@ -87,6 +87,7 @@ struct roce_flight {
  * @rcu: operators look at this structure under RCU
  * @count: number of paths in use
  * @current_path: index of the path of the latest new packets
+ * @stayed: number of new packets sent since it was chosen
  * @again: index of the path of the latest repeated packets
  * @until: all packets before this PSN have arrived
  * @newest: departure of the latest flight that has arrived, on any path
@@ -100,6 +101,7 @@ struct roce_paths {
 	struct rcu_head rcu;
 	u32 count;
 	u32 current_path;
+	u32 stayed;
 	u32 again;
 	u32 until;
 	u64 newest;
@@ -145,7 +147,7 @@ struct roce_path_news {
 u16 roce_path_source_port(u16 port, u32 path);
 u32 roce_path_flow_label(u32 label, u32 path);
 void roce_paths_init(struct roce_paths *paths, u32 psn);
-void roce_paths_forget(struct roce_paths *paths);
+void roce_paths_forget(struct roce_paths *paths, u32 psn);
 u32 roce_paths_choose(struct roce_paths *paths, u32 count);
 u32 roce_paths_choose_again(struct roce_paths *paths, u32 count, bool silence);
 u32 roce_paths_probe(struct roce_paths *paths, u64 now);

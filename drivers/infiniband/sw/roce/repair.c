@@ -348,7 +348,7 @@ static bool send_lost(struct roce_qp *qp)
 	err = send_again(qp, &xmit);
 	done = roce_xmit_done(&xmit, err);
 	roce_count_add(qp, selective_repeats, xmit.train.sent);
-	roce_spread_sent_again(qp, requester->board->repaired, xmit.train.sent);
+	roce_spread_sent_again(qp, &xmit, requester->board->repaired);
 	for (n = done; n < xmit.train.packets; n++)
 		roce_scoreboard_take_back(requester->board, requester->board->repaired[n]);
 	if (done)
@@ -371,7 +371,7 @@ static bool send_probe(struct roce_qp *qp)
 
 	qp->requester.probing = false;
 	err = send_again(qp, &xmit);
-	roce_spread_sent_again(qp, &psn, xmit.train.sent);
+	roce_spread_sent_again(qp, &xmit, &psn);
 	roce_count_add(qp, tail_loss_probes, xmit.train.sent);
 	return err != -EBUSY;
 }

@@ -132,8 +132,7 @@ static void begin_round_trip(struct roce_requester *requester,
 	requester->timed_unacked = roce_psn_add(requester->unacked_psn,
 						roce_scoreboard_early(requester->board));
 	requester->timed_data = xmit->sent_at;
-	requester->timed_at = max(xmit->sent_at ?: ktime_get_ns(),
-				  xmit->train.departure);
+	requester->timed_at = roce_xmit_departure(xmit);
 }
 
 /* An unreliable message completes when it is sent, but for one to a group. */
@@ -368,6 +367,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->ack_request_psn = roce_psn_add(qp->attr.sq_psn, -1);
 	requester->timed_at = 0;
 	requester->sack_accepted = false;
+	requester->sack_confirmed = false;
 	roce_retransmit_start(qp);
 	/* Skip work requests that were posted too early, and refused. */
 	if (roce_qp_is_user(qp))

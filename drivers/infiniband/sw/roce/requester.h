@@ -70,7 +70,8 @@ struct roce_scoreboard;
  * @timed_data: the packet has payload, so congestion control gets the sample
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
- * @confirm_psn: limit_psn when it became so: later packets confirm the agreement
+ * @sack_confirmed: it knows that the requester understands them
+ * @confirm_psn: limit_psn when @sack_accepted was set: later packets confirm it
  * @board: their content; NULL before the first one
  * @paths: the paths of the packets in flight; NULL if there was only one so far
  * @back_psn: missing packets before this PSN were sent again by going back
@@ -131,6 +132,7 @@ struct roce_requester {
 	bool timed_data;
 	u64 srtt;
 	bool sack_accepted;
+	bool sack_confirmed;
 	u32 confirm_psn;
 	struct roce_scoreboard *board;
 	struct roce_paths *paths;

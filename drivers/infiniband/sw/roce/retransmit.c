@@ -20,6 +20,7 @@
 #include "request.h"
 #include "requester.h"
 #include "roce_psn.h"
+#include "sack.h"
 #include "scoreboard.h"
 #include "spread.h"
 #include "trace.h"
@@ -294,6 +295,7 @@ void roce_retransmit_progressed(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	requester->recovering = false;
+	roce_sack_progressed(requester);
 	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0)
 		widen_window(qp);
 	roce_retransmit_renew(qp);

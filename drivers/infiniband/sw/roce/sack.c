@@ -85,6 +85,18 @@ void roce_sack_response_came(struct roce_qp *qp, const struct roce_packet *packe
 	if (accepted && !requester->sack_accepted)
 		requester->confirm_psn = requester->limit_psn;
 	requester->sack_accepted = accepted;
+	requester->sack_confirmed &= accepted;
+}
+
+/**
+ * roce_sack_progressed() - look whether the responder has had a confirmation
+ * @requester: owned by the caller; unacked_psn has moved
+ */
+void roce_sack_progressed(struct roce_requester *requester)
+{
+	if (requester->sack_accepted &&
+	    roce_psn_precedes(requester->confirm_psn, requester->unacked_psn))
+		requester->sack_confirmed = true;
 }
 
 /**

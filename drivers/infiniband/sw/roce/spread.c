@@ -173,7 +173,7 @@ static struct roce_departure departure_of(const struct roce_requester *requester
 		.times = xmit->data && roce_psn_diff(asked, begin) >= 0 &&
 			 roce_psn_diff(asked, end) < 0,
 		.again = place->psn != place->limit_psn,
-		.time = max(ktime_get_ns(), xmit->train.departure),
+		.time = roce_xmit_departure(xmit),
 	};
 }
 
@@ -189,8 +189,8 @@ void roce_spread_sent(struct roce_qp *qp, const struct roce_xmit *xmit,
 	struct roce_requester *requester = &qp->requester;
 	struct roce_departure departure;
 
-	if (!requester->sack_accepted) {
-		roce_paths_forget(requester->paths);
+	if (!roce_spread_is_on(qp)) {
+		roce_spread_forget(requester);
 		return;
 	}
 	if (!xmit->train.sent)
@@ -219,10 +219,11 @@ void roce_spread_train_again(struct roce_qp *qp, struct roce_train *train, bool 
 /**
  * roce_spread_sent_again() - note that packets were repeated
  * @qp: its requester is owned by the caller; if it has no paths, this does nothing
+ * @xmit: the train
  * @psns: their PSNs; of a READ request, that of the first response
- * @count: number of packets
  */
-void roce_spread_sent_again(struct roce_qp *qp, const u32 *psns, u32 count)
+void roce_spread_sent_again(struct roce_qp *qp, const struct roce_xmit *xmit,
+			    const u32 *psns)
 {
 	struct roce_paths *paths = qp->requester.paths;
 	struct roce_departure departure = { .packets = 1, .again = true };
@@ -231,8 +232,8 @@ void roce_spread_sent_again(struct roce_qp *qp, const u32 *psns, u32 count)
 	if (!paths || !roce_spread_is_on(qp))
 		return;
 	departure.path = paths->again;
-	departure.time = ktime_get_ns();
-	for (n = 0; n < count; n++) {
+	departure.time = roce_xmit_departure(xmit);
+	for (n = 0; n < xmit->train.sent; n++) {
 		departure.begin = psns[n];
 		departure.end = roce_psn_add(psns[n], 1);
 		roce_paths_sent(paths, &departure);
@@ -251,7 +252,7 @@ void roce_spread_learn(struct roce_qp *qp, u32 until)
 	struct roce_requester *requester = &qp->requester;
 	struct roce_path_news news;
 
-	if (!requester->paths || !requester->sack_accepted)
+	if (!requester->paths || !requester->sack_confirmed)
 		return;
 	roce_paths_learn(requester->paths, requester->board, until, ktime_get_ns(), &news);
 	tell(qp, &news);
@@ -301,7 +302,7 @@ u32 roce_spread_unknown(const struct roce_requester *requester, u32 lost_end)
 void roce_spread_forget(struct roce_requester *requester)
 {
 	if (requester->paths)
-		roce_paths_forget(requester->paths);
+		roce_paths_forget(requester->paths, requester->unacked_psn);
 }
 
 /**

@@ -20,18 +20,16 @@ static inline bool roce_spread_is_on(const struct roce_qp *qp)
 {
 	const struct roce_requester *requester = &qp->requester;
 
-	if (!requester->sack_accepted)
-		return false;
-	return requester->paths ||
-	       (unlikely(READ_ONCE(qp->dev->paths) > 1) &&
-		roce_psn_diff(requester->unacked_psn, requester->confirm_psn) > 0);
+	return requester->sack_confirmed &&
+	       (requester->paths || unlikely(READ_ONCE(qp->dev->paths) > 1));
 }
 
 void roce_spread_train(struct roce_qp *qp, struct roce_train *train);
 void roce_spread_sent(struct roce_qp *qp, const struct roce_xmit *xmit,
 		      const struct roce_cursor_place *place);
 void roce_spread_train_again(struct roce_qp *qp, struct roce_train *train, bool silence);
-void roce_spread_sent_again(struct roce_qp *qp, const u32 *psns, u32 count);
+void roce_spread_sent_again(struct roce_qp *qp, const struct roce_xmit *xmit,
+			    const u32 *psns);
 void roce_spread_learn(struct roce_qp *qp, u32 until);
 void roce_spread_acknowledged(struct roce_qp *qp, u32 until);
 void roce_spread_silence(struct roce_qp *qp);

@@ -91,6 +91,12 @@ static inline u32 roce_xmit_done(const struct roce_xmit *xmit, int err)
 	return err == -EBUSY ? xmit->train.sent : xmit->train.packets;
 }
 
+/** roce_xmit_departure() - when a train that was sent leaves, nanoseconds */
+static inline u64 roce_xmit_departure(const struct roce_xmit *xmit)
+{
+	return max(xmit->sent_at ?: ktime_get_ns(), xmit->train.departure);
+}
+
 void roce_sender_init(struct roce_sender *sender, struct roce_engine *engine,
 		      enum roce_half half, struct roce_fault *fault);
 void roce_sender_stop(struct roce_sender *sender);
