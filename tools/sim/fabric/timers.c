@@ -79,7 +79,7 @@ static void forget_losses(struct sender *sender)
 	if (sender->board)
 		sender->board->gaps = 0;
 	if (sender->paths)
-		roce_paths_forget(sender->paths);
+		roce_paths_forget(sender->paths, sender->unacked_psn);
 	sender->losing = false;
 	sender->probing = false;
 	sender->repeat_probes = false;
