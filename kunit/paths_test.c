@@ -356,12 +356,27 @@ static void a_repeated_flight_that_arrives_soon_tells_what_is_overdue(struct kun
 	play.paths->path[0].srtt = 20 * RTT;
 	play.paths->path[1].srtt = 20 * RTT;
 	send_on(&play, 0, 2 * FULL, 3 * FULL, false);
-	send_on(&play, 1, 3 * FULL, 4 * FULL, false);
 	play.now += 50 * RTT;
+	/* The first copy was lost before. */
 	send_on(&play, 1, 3 * FULL, 4 * FULL, true);
 	play.now += RTT;
 	arrive(&play, 2 * FULL, 3 * FULL, 4 * FULL);
 	expect_lost(&play, 2 * FULL, 3 * FULL);
+	KUNIT_EXPECT_EQ(test, play.news.left, BIT(0));
+}
+
+/* A probe took the other path, and repeated the last packet. */
+static void a_probe_does_not_hide_that_a_path_is_dead(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	send_on(&play, 0, 2 * FULL, 3 * FULL, false);
+	play.now += 50 * RTT;
+	send_on(&play, 1, 3 * FULL - 1, 3 * FULL, true);
+	play.now += RTT;
+	arrive(&play, 2 * FULL, 3 * FULL - 1, 3 * FULL);
+	KUNIT_EXPECT_TRUE(test, play.board->gap[0].loss == ROCE_GAP_VANISHED);
 	KUNIT_EXPECT_EQ(test, play.news.left, BIT(0));
 }
 
@@ -831,13 +846,14 @@ static void a_new_connection_has_one_path(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, a->qp->requester.paths);
 }
 
-/* One path after the other is dark, and no request fails. */
+/* One path after the other is dark, and no request fails, though none may be retried. */
 static void messages_leave_the_dark(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 	u32 i;
 
+	a->qp->attr.retry_cnt = 0;
 	transfer(wire, IB_WR_RDMA_WRITE, 4);
 	for (i = 0; i < 4; i++) {
 		a->dark = BIT(i);
@@ -846,7 +862,48 @@ static void messages_leave_the_dark(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(a, paths_left), 2);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
-	KUNIT_EXPECT_EQ(test, a->qp->requester.retries, 7);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.retries, 0);
+}
+
+/* Each message is one packet, and a probe saves those that are lost. */
+static void single_packets_leave_the_dark(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	a->dark = BIT(2);
+	for (i = 0; i < 100 && !SEEN(a, paths_left); i++) {
+		wire_prepare(wire, IB_WR_SEND, i, MTU);
+		wire_send(wire, IB_WR_SEND, i, MTU);
+		wire_finish(wire, IB_WR_SEND, i, MTU);
+	}
+	KUNIT_EXPECT_EQ(test, SEEN(a, paths_left), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+/* Else later packets on the same path would seem to be overtaken by a repetition. */
+static void a_repeated_packet_leaves_when_fq_lets_it(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 2, false, ROCE_SELECTIVE);
+	u64 departure = ktime_get_ns() + NSEC_PER_SEC, repeated = 0;
+	struct wire_end *a = &wire->ends[0];
+	struct roce_paths *paths;
+	u32 n;
+
+	a->qp->attr.timeout = 0;
+	transfer(wire, IB_WR_RDMA_WRITE, 3);
+	a->qp->flow.departure[ROCE_REQUESTER] = departure;
+	wire_forget(wire);
+	wire_fault(a, 2, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 1);
+	paths = a->qp->requester.paths;
+	for (n = 0; n < ROCE_MAX_FLIGHTS; n++)
+		if (paths->flight[n].again)
+			repeated = paths->flight[n].sent_at;
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 1);
+	KUNIT_EXPECT_EQ(test, repeated, departure);
 }
 
 static void a_path_returns_from_the_dark(struct kunit *test)
@@ -983,6 +1040,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(a_lost_retransmission_is_sent_again),
 	KUNIT_CASE(a_repeated_flight_overtakes_nothing),
 	KUNIT_CASE(a_repeated_flight_that_arrives_soon_tells_what_is_overdue),
+	KUNIT_CASE(a_probe_does_not_hide_that_a_path_is_dead),
 	KUNIT_CASE(a_queue_that_grows_loses_nothing),
 	KUNIT_CASE(only_unambiguous_round_trips_count),
 	KUNIT_CASE(a_path_that_delivers_nothing_is_left),
@@ -1005,6 +1063,8 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(many_paths_need_a_confirmation),
 	KUNIT_CASE(a_new_connection_has_one_path),
 	KUNIT_CASE(messages_leave_the_dark),
+	KUNIT_CASE(single_packets_leave_the_dark),
+	KUNIT_CASE(a_repeated_packet_leaves_when_fq_lets_it),
 	KUNIT_CASE(a_path_returns_from_the_dark),
 	KUNIT_CASE(answers_leave_the_dark),
 	KUNIT_CASE(a_copy_of_an_early_packet_moves_answers),

@@ -26,7 +26,8 @@
  *   way back stands still, nothing is overdue. When nothing at all has arrived for so
  *   long, a flight that left any later is enough.
  * - Packets at the end, after which nothing is sent, are the business of probe.c. The
- *   probe takes another path, and its arrival makes the others overdue.
+ *   probe takes another path, and its arrival makes the others overdue. A flight that
+ *   consists of probed packets counts as lost, though copies of them have arrived.
  *
  * Lost packets are sent again as a new flight, on the path with the latest arrival. When
  * such a packet arrives, it may be the first copy, which was only late. So it overtakes
@@ -298,14 +299,21 @@ static struct roce_flight *new_flight(struct roce_paths *paths,
 	return flight;
 }
 
-/* The acknowledgment of a packet that was sent twice does not end a round trip. */
-static void stop_timing(struct roce_paths *paths, const struct roce_departure *departure)
+/*
+ * Of a packet that was sent twice nobody knows which copy has arrived. Its acknowledgment
+ * does not end a round trip.
+ */
+static void note_copies(struct roce_paths *paths, const struct roce_departure *departure)
 {
 	u32 n;
 
 	for (n = paths->first; n != paths->next; n++) {
 		struct roce_flight *flight = get_flight(paths, n);
+		u32 begin = roce_psn_later(flight->begin, departure->begin);
+		u32 end = roce_psn_earlier(flight->end, departure->end);
 
+		if (roce_psn_precedes(begin, end))
+			flight->copies += roce_psn_add(end, -begin);
 		if (!roce_psn_precedes(flight->asked, departure->begin) &&
 		    roce_psn_precedes(flight->asked, departure->end))
 			flight->times = false;
@@ -327,7 +335,7 @@ void roce_paths_sent(struct roce_paths *paths, const struct roce_departure *depa
 
 	path->sent += departure->packets;
 	if (departure->again)
-		stop_timing(paths, departure);
+		note_copies(paths, departure);
 	else
 		paths->stayed += departure->packets;
 	flight = continues(paths, departure) ? get_flight(paths, paths->next - 1) :
@@ -512,22 +520,34 @@ static void end_flight(struct roce_paths *paths, struct roce_flight *flight)
 	flight->over = true;
 }
 
-static void note_arrival(struct roce_paths *paths, const struct roce_flight *flight)
+/* Whether a later flight on the path of this one has arrived */
+static bool was_followed(struct roce_paths *paths, u32 number)
 {
+	u32 later = paths->path[get_flight(paths, number)->path].latest - number;
+
+	return later && later < paths->next - number;
+}
+
+static void note_arrival(struct roce_paths *paths, u32 number)
+{
+	const struct roce_flight *flight = get_flight(paths, number);
 	struct roce_path *path = &paths->path[flight->path];
 
+	if (!was_followed(paths, number))
+		path->latest = number;
 	path->newest = max(path->newest, flight->sent_at);
 	paths->newest = max(paths->newest, flight->sent_at);
 }
 
-static void arrived(struct roce_paths *paths, struct roce_flight *flight, u64 now,
+static void arrived(struct roce_paths *paths, u32 number, u64 now,
 		    struct roce_path_news *news)
 {
+	struct roce_flight *flight = get_flight(paths, number);
 	struct roce_path *path = &paths->path[flight->path];
 
 	end_flight(paths, flight);
 	flight->arrived = true;
-	note_arrival(paths, flight);
+	note_arrival(paths, number);
 	/* After a while without an accident, the next one is forgiven sooner. */
 	if (++path->streak == STREAK)
 		path->backoff = 0;
@@ -535,6 +555,31 @@ static void arrived(struct roce_paths *paths, struct roce_flight *flight, u64 no
 		note_round_trip(path, now - min(flight->sent_at, now));
 	if (is_slow(paths, flight->path) || is_lossy(paths, flight->path))
 		leave(paths, flight->path, now, news);
+}
+
+static void note_loss(struct roce_path *path, u32 lost)
+{
+	path->lost += lost;
+	path->sample_lost = min_t(u32, path->sample_lost + lost, U16_MAX);
+	path->streak = 0;
+}
+
+/*
+ * Each packet of the flight was sent again, as a probe of a silent peer. So it was lost,
+ * and a copy has arrived.
+ */
+static void was_saved(struct roce_paths *paths, struct roce_flight *flight, u64 now,
+		      struct roce_path_news *news)
+{
+	note_loss(&paths->path[flight->path], flight->packets);
+	end_flight(paths, flight);
+	if (is_lossy(paths, flight->path))
+		leave(paths, flight->path, now, news);
+}
+
+static bool has_copies_of_all(const struct roce_flight *flight)
+{
+	return flight->copies >= roce_psn_add(flight->end, -flight->begin);
 }
 
 static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard *board,
@@ -545,8 +590,12 @@ static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard
 	for (n = paths->first; n != paths->next; n++) {
 		struct roce_flight *flight = get_flight(paths, n);
 
-		if (!flight->over && !missing(paths, board, flight))
-			arrived(paths, flight, now, news);
+		if (flight->over || missing(paths, board, flight))
+			continue;
+		if (has_copies_of_all(flight))
+			was_saved(paths, flight, now, news);
+		else
+			arrived(paths, n, now, news);
 	}
 }
 
@@ -555,12 +604,8 @@ static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard
 static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 		 struct roce_flight *flight, u32 end, enum roce_gap_loss loss)
 {
-	struct roce_path *path = &paths->path[flight->path];
-	u32 lost = roce_scoreboard_lose_range(board, flight->begin, end, loss);
-
-	path->lost += lost;
-	path->sample_lost = min_t(u32, path->sample_lost + lost, U16_MAX);
-	path->streak = 0;
+	note_loss(&paths->path[flight->path],
+		  roce_scoreboard_lose_range(board, flight->begin, end, loss));
 	flight->begin = end;
 	flight->times = false;
 	if (end == flight->end)
@@ -568,36 +613,38 @@ static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 }
 
 /* What was sent again may be the first copy, so it overtakes nothing. */
-static void overtake(const struct roce_flight *flight, u32 packets, u32 *overtakers)
+static u32 overtakers_of(const struct roce_flight *flight, u32 packets)
 {
-	if (!flight->again)
-		*overtakers += packets;
+	return flight->again ? 0 : packets;
 }
 
 /*
- * Add what has arrived of a flight to @overtakers, from its end on. Return the end of what
- * they have overtaken, or the beginning of the flight.
+ * Find the end of what packets of this flight have overtaken, or *@overtakers later ones;
+ * the beginning of the flight if nothing. Adds this flight to *@overtakers.
  */
 static u32 end_of_overtaken(const struct roce_scoreboard *board,
 			    const struct roce_flight *flight, u32 *overtakers)
 {
-	u32 top = roce_psn_earlier(flight->end, board->high), end = flight->begin, n;
+	const struct roce_psns range = {
+		.begin = flight->begin,
+		.end = roce_psn_earlier(flight->end, board->high),
+	};
+	u32 n = roce_scoreboard_gap_after(board, range.begin), begin = range.begin, end = begin;
+	u32 behind, arrived;
+	struct roce_psns part;
 
-	for (n = board->gaps; n--;) {
-		const struct roce_gap *gap = &board->gap[n];
-		u32 from = roce_psn_later(flight->begin, gap->begin);
-		u32 to = roce_psn_earlier(flight->end, gap->end);
-
-		if (!roce_psn_precedes(from, to))
-			continue;
-		if (roce_psn_precedes(to, top))
-			overtake(flight, roce_psn_add(top, -to), overtakers);
-		if (*overtakers >= OVERTAKERS && end == flight->begin)
-			end = to;
-		top = from;
+	if (!roce_psn_precedes(range.begin, range.end))
+		return flight->begin;
+	arrived = roce_psn_add(range.end, -range.begin) -
+		  roce_scoreboard_missing(board, range.begin, range.end);
+	for (behind = arrived; roce_scoreboard_part(board, n, &range, &part); n++) {
+		behind -= roce_psn_add(part.begin, -begin);
+		if (*overtakers + overtakers_of(flight, behind) < OVERTAKERS)
+			break;
+		begin = part.end;
+		end = part.end;
 	}
-	if (roce_psn_precedes(flight->begin, top))
-		overtake(flight, roce_psn_add(top, -flight->begin), overtakers);
+	*overtakers += overtakers_of(flight, arrived);
 	return end;
 }
 
@@ -611,7 +658,8 @@ static void lose_overtaken(struct roce_paths *paths, struct roce_scoreboard *boa
 
 		if (flight->over) {
 			if (flight->arrived)
-				overtake(flight, flight->packets, &overtakers[flight->path]);
+				overtakers[flight->path] +=
+					overtakers_of(flight, flight->packets);
 			continue;
 		}
 		end = end_of_overtaken(board, flight, &overtakers[flight->path]);
@@ -632,12 +680,15 @@ static u64 allowance(const struct roce_paths *paths, const struct roce_path *pat
 	return 2 * rtt + SLACK;
 }
 
-/* Nothing of the flight has arrived, and nothing later of its path. */
-static bool has_vanished(const struct roce_paths *paths, const struct roce_scoreboard *board,
-			 const struct roce_flight *flight)
+/* Nothing of the flight has arrived but copies, and nothing later of its path. */
+static bool has_vanished(struct roce_paths *paths, const struct roce_scoreboard *board,
+			 u32 number)
 {
-	return paths->path[flight->path].newest < flight->sent_at &&
-	       missing(paths, board, flight) == roce_psn_add(flight->end, -flight->begin);
+	const struct roce_flight *flight = get_flight(paths, number);
+
+	return !was_followed(paths, number) &&
+	       missing(paths, board, flight) + flight->copies >=
+	       roce_psn_add(flight->end, -flight->begin);
 }
 
 /* Missing packets after the latest arrival belong to no gap yet: nothing can repair them. */
@@ -646,10 +697,11 @@ static u32 end_of_gaps(const struct roce_scoreboard *board, const struct roce_fl
 	return roce_psn_earlier(board->high, flight->end);
 }
 
-static void overdue(struct roce_paths *paths, struct roce_scoreboard *board,
-		    struct roce_flight *flight, u64 now, struct roce_path_news *news)
+static void overdue(struct roce_paths *paths, struct roce_scoreboard *board, u32 number,
+		    u64 now, struct roce_path_news *news)
 {
-	bool vanished = has_vanished(paths, board, flight);
+	struct roce_flight *flight = get_flight(paths, number);
+	bool vanished = has_vanished(paths, board, number);
 	u32 end = end_of_gaps(board, flight);
 
 	if (roce_psn_precedes(flight->begin, end))
@@ -670,7 +722,7 @@ static void lose_overdue(struct roce_paths *paths, struct roce_scoreboard *board
 		u64 due = flight->sent_at + (silence ? 1 : allowance(paths, path));
 
 		if (!flight->over && due <= paths->newest)
-			overdue(paths, board, flight, now, news);
+			overdue(paths, board, n, now, news);
 	}
 }
 

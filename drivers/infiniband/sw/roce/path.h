@@ -30,7 +30,8 @@ enum roce_path_state {
  * @under_way: number of packets in its flights
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @latest_rtt: the latest round trip, nanoseconds; 0 if none was measured
- * @newest: departure of the latest flight that has arrived, nanoseconds
+ * @latest: number of the latest flight that has arrived
+ * @newest: its departure, nanoseconds
  * @probe_at: time of the next probe, nanoseconds
  * @probed_at: departure of the latest probe, nanoseconds
  * @probe: number of the latest probe
@@ -48,6 +49,7 @@ struct roce_path {
 	u32 under_way;
 	u64 srtt;
 	u64 latest_rtt;
+	u32 latest;
 	u64 newest;
 	u64 probe_at;
 	u64 probed_at;
@@ -62,6 +64,7 @@ struct roce_path {
  * @end: one past the last PSN
  * @asked: PSN of the packet that asked for an acknowledgment, if @times
  * @packets: number of packets, with those that are lost
+ * @copies: number of packets that were sent again meanwhile
  * @path: index of the path
  * @times: the acknowledgment of @asked ends a round trip
  * @again: they were sent before
@@ -74,6 +77,7 @@ struct roce_flight {
 	u32 end;
 	u32 asked;
 	u16 packets;
+	u16 copies;
 	u8 path;
 	bool times : 1;
 	bool again : 1;

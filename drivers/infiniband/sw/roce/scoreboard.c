@@ -96,8 +96,14 @@ bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn)
 	return true;
 }
 
-/* The first gap that ends after @psn; board->gaps if none does */
-static u32 gap_after(const struct roce_scoreboard *board, u32 psn)
+/**
+ * roce_scoreboard_gap_after() - find the first gap that ends after a PSN
+ * @board: owned by the caller
+ * @psn: the PSN
+ *
+ * Return: index of the gap; the number of gaps if there is none.
+ */
+u32 roce_scoreboard_gap_after(const struct roce_scoreboard *board, u32 psn)
 {
 	u32 n = 0, behind = board->gaps;
 
@@ -112,26 +118,47 @@ static u32 gap_after(const struct roce_scoreboard *board, u32 psn)
 	return n;
 }
 
+/**
+ * roce_scoreboard_part() - get the part of a gap that lies in a range
+ * @board: owned by the caller
+ * @n: number of the gap: roce_scoreboard_gap_after() the beginning of the range, or one of
+ *	the next
+ * @range: the range
+ * @part: set to the part
+ *
+ * Return: false if neither this gap nor one behind it has a part in the range.
+ */
+bool roce_scoreboard_part(const struct roce_scoreboard *board, u32 n,
+			  const struct roce_psns *range, struct roce_psns *part)
+{
+	if (n >= board->gaps)
+		return false;
+	part->begin = roce_psn_later(range->begin, board->gap[n].begin);
+	part->end = roce_psn_earlier(range->end, board->gap[n].end);
+	return roce_psn_precedes(part->begin, part->end);
+}
+
 /* Remove PSNs from the known gaps; returns true if some were in one. */
 static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 {
-	u32 n = gap_after(board, begin);
+	const struct roce_psns range = { begin, end };
+	u32 n = roce_scoreboard_gap_after(board, begin);
+	struct roce_psns part;
 	bool news = false;
 
-	while (n < board->gaps && roce_psn_precedes(board->gap[n].begin, end)) {
+	while (roce_scoreboard_part(board, n, &range, &part)) {
 		struct roce_gap *gap = &board->gap[n];
-		u32 from = roce_psn_later(begin, gap->begin), to = roce_psn_earlier(end, gap->end);
 
-		if (from == gap->begin && to == gap->end) {
+		if (part.begin == gap->begin && part.end == gap->end) {
 			remove_gap(board, n);
 			news = true;
 			continue;
 		}
-		if (from == gap->begin)
-			set_begin(gap, to);
-		else if (to == gap->end)
-			set_end(gap, from);
-		else if (!split_gap(board, n, from, to))
+		if (part.begin == gap->begin)
+			set_begin(gap, part.end);
+		else if (part.end == gap->end)
+			set_end(gap, part.begin);
+		else if (!split_gap(board, n, part.begin, part.end))
 			return news;
 		news = true;
 		n++;
@@ -203,13 +230,14 @@ void roce_scoreboard_lose_again(struct roce_scoreboard *board)
 	board->lost_end = board->high;
 }
 
-/* The part of a gap from @begin to @end becomes a gap of its own, if there is room. */
-static void isolate(struct roce_scoreboard *board, u32 *n, u32 begin, u32 end)
+/* A part of a gap becomes a gap of its own, if there is room. */
+static void isolate(struct roce_scoreboard *board, u32 *n, const struct roce_psns *part)
 {
-	if (begin != board->gap[*n].begin && split_gap(board, *n, begin, begin))
+	if (part->begin != board->gap[*n].begin &&
+	    split_gap(board, *n, part->begin, part->begin))
 		(*n)++;
-	if (end != board->gap[*n].end)
-		split_gap(board, *n, end, end);
+	if (part->end != board->gap[*n].end)
+		split_gap(board, *n, part->end, part->end);
 }
 
 /**
@@ -227,19 +255,15 @@ static void isolate(struct roce_scoreboard *board, u32 *n, u32 begin, u32 end)
 u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end,
 			       enum roce_gap_loss loss)
 {
-	u32 n, lost = 0;
+	const struct roce_psns range = { begin, end };
+	u32 n = roce_scoreboard_gap_after(board, begin), lost = 0;
+	struct roce_psns part;
 
-	for (n = 0; n < board->gaps; n++) {
-		struct roce_gap *gap = &board->gap[n];
-		u32 from = roce_psn_later(begin, gap->begin), to = roce_psn_earlier(end, gap->end);
-
-		if (!roce_psn_precedes(from, to))
-			continue;
-		isolate(board, &n, from, to);
-		gap = &board->gap[n];
-		gap->resent = gap->begin;
-		gap->loss = loss;
-		lost += roce_psn_add(to, -from);
+	for (; roce_scoreboard_part(board, n, &range, &part); n++) {
+		isolate(board, &n, &part);
+		board->gap[n].resent = board->gap[n].begin;
+		board->gap[n].loss = loss;
+		lost += roce_psn_add(part.end, -part.begin);
 	}
 	return lost;
 }
@@ -286,17 +310,10 @@ bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *
 void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 			    u32 mark)
 {
-	u32 n;
+	struct roce_gap *gap = &board->gap[roce_scoreboard_gap_after(board, begin)];
 
-	for (n = 0; n < board->gaps; n++) {
-		struct roce_gap *gap = &board->gap[n];
-
-		if (gap->resent != begin || !roce_psn_precedes(begin, gap->end))
-			continue;
-		gap->resent = roce_psn_earlier(end, gap->end);
-		gap->mark = mark;
-		return;
-	}
+	gap->resent = roce_psn_earlier(end, gap->end);
+	gap->mark = mark;
 }
 
 /**
@@ -306,16 +323,10 @@ void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
  */
 void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 {
-	u32 n;
+	u32 n = roce_scoreboard_gap_after(board, psn);
 
-	for (n = 0; n < board->gaps; n++) {
-		struct roce_gap *gap = &board->gap[n];
-
-		if (roce_psn_precedes(psn, gap->begin))
-			return;
-		if (roce_psn_precedes(psn, gap->end))
-			gap->resent = roce_psn_earlier(gap->resent, psn);
-	}
+	if (n < board->gaps && !roce_psn_precedes(psn, board->gap[n].begin))
+		board->gap[n].resent = roce_psn_earlier(board->gap[n].resent, psn);
 }
 
 /** roce_scoreboard_under_way() - number of retransmissions that have not arrived */
@@ -368,7 +379,7 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 	if (!board->gaps || roce_psn_precedes(psn, board->expected) ||
 	    !roce_psn_precedes(psn, board->high))
 		return false;
-	n = gap_after(board, psn);
+	n = roce_scoreboard_gap_after(board, psn);
 	return n == board->gaps || roce_psn_precedes(psn, board->gap[n].begin);
 }
 
@@ -381,16 +392,13 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
  */
 u32 roce_scoreboard_missing(const struct roce_scoreboard *board, u32 begin, u32 end)
 {
-	u32 n, sum = 0;
+	const struct roce_psns range = { begin, end };
+	u32 n = roce_scoreboard_gap_after(board, begin), sum = 0;
+	struct roce_psns part;
 
 	if (roce_psn_precedes(board->high, end))
 		sum = roce_psn_add(end, -roce_psn_later(begin, board->high));
-	for (n = 0; n < board->gaps; n++) {
-		u32 from = roce_psn_later(begin, board->gap[n].begin);
-		u32 to = roce_psn_earlier(end, board->gap[n].end);
-
-		if (roce_psn_precedes(from, to))
-			sum += roce_psn_add(to, -from);
-	}
+	for (; roce_scoreboard_part(board, n, &range, &part); n++)
+		sum += roce_psn_add(part.end, -part.begin);
 	return sum;
 }

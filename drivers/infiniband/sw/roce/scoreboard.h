@@ -10,6 +10,16 @@
 /* Maximum number of gaps of a scoreboard: a SACK tells of as many */
 #define ROCE_MAX_GAPS		ROCE_SACK_RANGES
 
+/**
+ * struct roce_psns - a range of PSNs
+ * @begin: the first one
+ * @end: one past the last one
+ */
+struct roce_psns {
+	u32 begin;
+	u32 end;
+};
+
 /* How the packets of a gap were lost, if that is known of the gap alone; see path.c */
 enum roce_gap_loss {
 	ROCE_GAP_UNKNOWN,
@@ -58,6 +68,9 @@ struct roce_scoreboard {
 
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn);
 bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn);
+u32 roce_scoreboard_gap_after(const struct roce_scoreboard *board, u32 psn);
+bool roce_scoreboard_part(const struct roce_scoreboard *board, u32 n,
+			  const struct roce_psns *range, struct roce_psns *part);
 bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 			     u32 back);
 void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end);
