@@ -268,6 +268,94 @@ static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
 }
 
+static void post_read(struct wire *wire, u64 wr_id, u32 length)
+{
+	struct wire_op read = {
+		.opcode = IB_WR_RDMA_READ, .wr_id = wr_id, .length = length,
+		.local = 64 * 1024 + wr_id * SIZE, .remote = WIRE_TARGET,
+	};
+
+	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &read), 0);
+}
+
+/* A SACK names their requests alone. */
+static void responses_of_early_reads_are_not_lost(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u64 i;
+
+	get_acquainted(wire);
+	/* The first request, and its repetition */
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, 4 + 4 * PACKETS, WIRE_DROP);
+	for (i = 0; i < 8; i++) {
+		/* One SACK tells everything. */
+		b->cut = i < 7;
+		if (i < 4)
+			post_read(wire, i, SIZE);
+		else
+			post(wire, IB_WR_RDMA_WRITE, i);
+		wire_run(wire);
+	}
+	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), 1);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(a->qp->requester.board), PACKETS);
+	KUNIT_EXPECT_EQ(test, roce_scoreboard_under_way(a->qp->requester.board), PACKETS);
+	post(wire, IB_WR_RDMA_WRITE, 8);
+	for (i = 0; i < 8; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, 8);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
+}
+
+/* The SACK has the PSN of the lost request, and waits for a lost response before it. */
+static void a_kept_sack_does_not_take_the_place_of_a_response(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_fault(&wire->ends[1], 0, WIRE_DROP);
+	wire_fault(a, 1, WIRE_DROP);
+	post_read(wire, 0, MTU);
+	post_read(wire, 1, MTU);
+	post(wire, IB_WR_RDMA_WRITE, 2);
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 1);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 2 + 2);
+}
+
+static void inject_sack(struct wire *wire, u32 psn, const struct roce_sack_range *ranges,
+			u32 count)
+{
+	struct roce_packet packet = {
+		.opcode = ROCE_OPCODE_SACK, .psn = psn, .payload = count * sizeof(*ranges),
+	};
+
+	KUNIT_ASSERT_EQ(wire->test, 0, wire_inject(&wire->ends[1], &packet, (u8 *)ranges));
+	wire_run(wire);
+}
+
+static void a_repeated_sack_is_kept_once(struct kunit *test)
+{
+	const struct roce_sack_range range = { cpu_to_be16(1), cpu_to_be16(2) };
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	get_acquainted(wire);
+	a->cut = true;
+	post_read(wire, 0, MTU);
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	for (i = 0; i < 4; i++)
+		inject_sack(wire, roce_psn_add(a->qp->requester.unacked_psn, 1), &range, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_acks_received), 4);
+	KUNIT_EXPECT_EQ(test, SEEN(a, reorder_kept), 1);
+}
+
 /* One atomic is lost on its way, and each is executed once. */
 static void a_lost_atomic_is_executed_once(struct kunit *test)
 {
@@ -667,6 +755,28 @@ static void a_forged_sack_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, roce_in_flight(&a->qp->requester), PACKETS);
 }
 
+static void a_sack_beyond_the_path_mtu_is_dropped(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct roce_sack_range ranges[MTU / sizeof(struct roce_sack_range) + 1];
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		ranges[i].begin = cpu_to_be16(2 * i + 1);
+		ranges[i].end = cpu_to_be16(2 * i + 2);
+	}
+	get_acquainted(wire);
+	a->cut = true;
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, 200 * MTU);
+	wire_run(wire);
+	inject_sack(wire, a->qp->requester.unacked_psn, ranges, ARRAY_SIZE(ranges));
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_acks_received), 0);
+	KUNIT_EXPECT_EQ(test, drops(a), 1);
+	inject_sack(wire, a->qp->requester.unacked_psn, ranges, ARRAY_SIZE(ranges) - 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_acks_received), 1);
+}
+
 /* --- Everything at once --- */
 
 static const struct storm storms[] = {
@@ -743,6 +853,9 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again_alone, way_gen_params),
 	KUNIT_CASE(all_gaps_are_filled_by_one_train),
 	KUNIT_CASE(a_lost_read_request_is_sent_again_alone),
+	KUNIT_CASE(responses_of_early_reads_are_not_lost),
+	KUNIT_CASE(a_kept_sack_does_not_take_the_place_of_a_response),
+	KUNIT_CASE(a_repeated_sack_is_kept_once),
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
@@ -761,6 +874,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_probe_finds_a_lost_read),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),
+	KUNIT_CASE(a_sack_beyond_the_path_mtu_is_dropped),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	KUNIT_CASE_PARAM(long_messages_arrive, storm_gen_params),
 	{}

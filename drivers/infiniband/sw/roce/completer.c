@@ -270,25 +270,23 @@ static bool receive_acknowledge(struct roce_qp *qp, struct sk_buff *skb,
 }
 
 /* Returns the number of ranges, or -EINVAL. Without memory it is 0: the timeout repairs. */
-static int read_ranges(struct roce_requester *requester, const struct roce_packet *packet)
+static int read_ranges(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	struct roce_scoreboard *board;
 
-	if (!requester->sack_accepted)
+	if (!qp->requester.sack_accepted)
 		return -EINVAL;
-	board = roce_repair_board(requester);
+	board = roce_repair_board(&qp->requester);
 	if (!board)
 		return 0;
-	return roce_sack_check(packet, roce_psn_add(requester->limit_psn, -packet->psn),
-			       board->ranges);
+	return roce_sack_check(qp, packet, board->ranges);
 }
 
 /* Returns true if the packet is kept for later. It acknowledges all earlier PSNs. */
 static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
-	struct roce_requester *requester = &qp->requester;
-	int count = read_ranges(requester, packet);
+	int count = read_ranges(qp, packet);
 
 	if (count < 0) {
 		roce_drop(qp, rx_dropped_header, packet);

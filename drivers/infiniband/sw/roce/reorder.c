@@ -80,22 +80,32 @@ static u32 end_of_island(struct sk_buff *island)
 	return roce_run(island)->early_end;
 }
 
+/* An acknowledgment has the PSN of a request, whose response may still come. */
+static bool is_acknowledgment(u8 opcode)
+{
+	return opcode == ROCE_OPCODE_SACK || opcode == (ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE);
+}
+
 /*
  * The PSNs of a run may have gaps: GRO merges the packets that are left, and
- * retransmitted packets travel together.
+ * retransmitted packets travel together. Acknowledgments at its end fill no gap.
  */
 static void look_through(struct roce_reorder *reorder, struct sk_buff *skb)
 {
 	struct roce_run *run = roce_run(skb), at = *run;
+	u32 next = run->early_psn;
 	struct roce_bth bth;
 
-	run->early_end = run->early_psn;
+	run->early_end = next;
 	for (; at.offset < at.end && roce_run_look(skb, &at, &bth);
 	     at.offset += at.segment) {
 		if (bth.psn & cpu_to_be32(ROCE_BTH_ACK_REQUEST))
 			reorder->ack_requested = true;
-		if (roce_bth_psn(&bth) == run->early_end)
-			run->early_end = roce_psn_add(run->early_end, 1);
+		if (roce_bth_psn(&bth) != next)
+			continue;
+		next = roce_psn_add(next, 1);
+		if (!is_acknowledgment(bth.opcode))
+			run->early_end = next;
 	}
 }
 
@@ -214,11 +224,32 @@ static struct sk_buff *next_island(const struct roce_reorder *reorder,
 	return skb_rb_next(find_at(reorder, end_of_island(island)));
 }
 
+static u8 first_opcode(struct sk_buff *skb)
+{
+	struct roce_run at = *roce_run(skb);
+	struct roce_bth bth = {};
+
+	roce_run_look(skb, &at, &bth);
+	return bth.opcode;
+}
+
+/* While a response is missing, the peer may report the same losses again and again. */
+static bool is_same_acknowledgment(const struct roce_reorder *reorder, struct sk_buff *skb)
+{
+	struct sk_buff *kept = find_at(reorder, first_psn(skb));
+
+	return kept && first_psn(kept) == first_psn(skb) && roce_run_packets(skb) == 1 &&
+	       first_opcode(kept) == first_opcode(skb);
+}
+
 /* A sender that goes back sends kept packets again. @island: island_at() the run */
-static bool is_copy(struct sk_buff *island, struct sk_buff *skb)
+static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *island,
+		    struct sk_buff *skb)
 {
 	u32 end = roce_psn_add(first_psn(skb), roce_run_packets(skb));
 
+	if (roce_run(skb)->early_end == first_psn(skb))
+		return is_same_acknowledgment(reorder, skb);
 	return island && end == roce_run(skb)->early_end &&
 	       roce_psn_diff(end_of_island(island), end) >= 0;
 }
@@ -370,7 +401,7 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 	roce_run_return(skb, packet);
 	look_through(reorder, skb);
 	island = island_at(reorder, first_psn(skb));
-	if (is_copy(island, skb)) {
+	if (is_copy(reorder, island, skb)) {
 		reorder->copied = true;
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_duplicate_request);

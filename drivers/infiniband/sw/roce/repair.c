@@ -170,7 +170,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 			};
 			return true;
 		}
-		/* The request packet of this response has arrived. */
+		/* The request packet of this response was sent again already. */
 		roce_scoreboard_resent(board, begin, behind, requester->limit_psn);
 	}
 	return false;
@@ -481,6 +481,20 @@ static void look_at_timed(struct roce_qp *qp)
 	requester->timed_at = 0;
 }
 
+/*
+ * The end of a range that has arrived. Of a READ the peer names the PSN of the request
+ * packet; its responses have PSNs, too, but nothing that could be missing.
+ */
+static u32 end_of_arrival(struct roce_requester *requester, u32 end)
+{
+	u32 last = roce_psn_add(end, -1);
+	const struct roce_request *request = find_request(requester, last);
+
+	if (!request || !roce_request_is_read(request))
+		return end;
+	return roce_request_packet_end(requester, last);
+}
+
 /**
  * roce_repair_learn() - handle a selective acknowledgment
  * @qp: its requester is owned by the caller; the scoreboard has the ranges, checked by
@@ -504,7 +518,8 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 		u32 begin = roce_psn_add(packet->psn, be16_to_cpu(range->begin));
 		u32 end = roce_psn_add(packet->psn, be16_to_cpu(range->end));
 
-		if (roce_scoreboard_arrived(board, begin, end, requester->back_psn))
+		if (roce_scoreboard_arrived(board, begin, end_of_arrival(requester, end),
+					    requester->back_psn))
 			news = true;
 	}
 	roce_spread_learn(qp, packet->psn);

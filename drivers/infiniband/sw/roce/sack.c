@@ -141,8 +141,8 @@ const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
 
 /**
  * roce_sack_check() - copy and check a selective acknowledgment
+ * @qp: its requester is owned by the caller
  * @packet: received
- * @in_flight: number of packets that were sent from its PSN on
  * @ranges: set to its payload; room for ROCE_SACK_RANGES
  *
  * The ranges must be separate, in the order of their PSNs, and in flight, with a gap
@@ -150,13 +150,14 @@ const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
  *
  * Return: number of ranges, or -EINVAL.
  */
-int roce_sack_check(const struct roce_packet *packet, u32 in_flight,
+int roce_sack_check(const struct roce_qp *qp, const struct roce_packet *packet,
 		    struct roce_sack_range *ranges)
 {
+	u32 in_flight = roce_psn_add(qp->requester.limit_psn, -packet->psn);
 	u32 count = packet->payload / sizeof(*ranges), end = 0, n;
 
-	if (packet->seth_version != ROCE_SETH_VERSION || !count ||
-	    count > ROCE_SACK_RANGES || packet->payload % sizeof(*ranges) ||
+	if (packet->seth_version != ROCE_SETH_VERSION || packet->payload > qp->mtu ||
+	    !count || count > ROCE_SACK_RANGES || packet->payload % sizeof(*ranges) ||
 	    roce_packet_copy(packet, 0, ranges, packet->payload))
 		return -EINVAL;
 	for (n = 0; n < count; n++) {

@@ -25,7 +25,7 @@ void roce_sack_progressed(struct roce_requester *requester);
 bool roce_sack_is_confirmed(const struct roce_qp *qp);
 const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
 						 struct roce_packet *packet);
-int roce_sack_check(const struct roce_packet *packet, u32 in_flight,
+int roce_sack_check(const struct roce_qp *qp, const struct roce_packet *packet,
 		    struct roce_sack_range *ranges);
 
 #endif /* ROCE_SACK_H */
