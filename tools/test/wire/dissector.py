@@ -33,23 +33,27 @@ def tshark(options):
         os.chmod(home, 0o755)
         script = shutil.copy(SCRIPT, home)
         os.chmod(script, 0o644)
-        return subprocess.run(["tshark", "-X", f"lua_script:{script}", *options], check=True,
-                              stdin=capture, stdout=subprocess.PIPE, text=True,
-                              env=os.environ | {"HOME": home}, **nobody).stdout
+        command = ["tshark", "-X", f"lua_script:{script}", "-n", "-r", "-", *options]
+        return subprocess.run(command, check=True, stdin=capture, stdout=subprocess.PIPE,
+                              text=True, env=os.environ | {"HOME": home}, **nobody).stdout
 
 
 def shown():
-    """All packets, with the fields of the dissector as they are printed"""
-    fields = ("ip.src", "ipv6.src", "ip.dst", "ipv6.dst", "udp.payload", "_ws.col.Info",
-              "roce_sack.code", "roce_sack.psn", "roce_sack.probe", "roce_sack.version",
-              "roce_sack.lost", "roce_sack.range")
-    options = ["-n", "-r", "-", "-T", "fields", "-E", "separator=|"]
+    """All packets, with the fields of the dissector as they are printed
+
+    The field of the info column is older than what a script writes into the column.
+    """
+    fields = ("ip.src", "ipv6.src", "ip.dst", "ipv6.dst", "udp.payload", "roce_sack.code",
+              "roce_sack.psn", "roce_sack.probe", "roce_sack.version", "roce_sack.lost",
+              "roce_sack.range")
+    options = ["-T", "fields", "-E", "separator=|"]
     for field in fields:
         options += ["-e", field]
-    for line in tshark(options).splitlines():
+    infos = tshark(["-o", 'gui.column.format:"Info","%i"']).splitlines()
+    for line, info in zip(tshark(options).splitlines(), infos, strict=True):
         source, source6, target, target6, payload, *rest = line.split("|")
         yield Packet(6 if source6 else 4, source or source6, target or target6,
-                     bytes.fromhex(payload.replace(":", "")), *rest)
+                     bytes.fromhex(payload.replace(":", "")), info, *rest)
 
 
 def number(packet):
