@@ -380,6 +380,57 @@ static void a_probe_does_not_hide_that_a_path_is_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, play.news.left, BIT(0));
 }
 
+/* One packet on path 0 gets no answer in time, and a probe on path 1 repeats it. */
+static void send_and_probe(struct play *play)
+{
+	u32 psn = play->sent;
+
+	send_on(play, 0, psn, psn + 1, false);
+	play->now += 4 * RTT;
+	send_on(play, 1, psn, psn + 1, true);
+	play->now += RTT;
+	acknowledge(play, psn + 1);
+}
+
+/* Whether it was late or lost, nobody knows: but not of all packets in a row. */
+static void a_slow_peer_is_no_dead_path(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+	u32 i;
+
+	measure(&play);
+	for (i = 0; i < 100; i++) {
+		send_and_probe(&play);
+		KUNIT_EXPECT_EQ(test, play.news.left, 0);
+		send_and_probe(&play);
+		KUNIT_EXPECT_EQ(test, play.news.left, 0);
+		send_on(&play, 0, play.sent, play.sent + 1, false);
+		acknowledge(&play, play.sent);
+	}
+	send_and_probe(&play);
+	send_and_probe(&play);
+	KUNIT_EXPECT_EQ(test, play.news.left, 0);
+	send_and_probe(&play);
+	KUNIT_EXPECT_EQ(test, play.news.left, BIT(0));
+}
+
+/* Both flights leave at the same time, as a coarse clock shows it. */
+static void a_path_that_delivers_later_packets_is_not_dead(struct kunit *test)
+{
+	struct play play = new_play(test, 2);
+
+	measure(&play);
+	send_on(&play, 0, 2 * FULL, 3 * FULL, false);
+	send_on(&play, 1, 3 * FULL, 4 * FULL, false);
+	send_on(&play, 0, 4 * FULL, 4 * FULL + 2, false);
+	play.now += 50 * RTT;
+	send_on(&play, 1, 4 * FULL + 2, 5 * FULL, false);
+	arrive(&play, 2 * FULL, 3 * FULL, 5 * FULL);
+	expect_lost(&play, 2 * FULL, 3 * FULL);
+	KUNIT_EXPECT_TRUE(test, play.board->gap[0].loss == ROCE_GAP_OVERTAKEN);
+	KUNIT_EXPECT_EQ(test, play.news.left, 0);
+}
+
 /* The round trip of path 1 becomes long. */
 static void a_queue_that_grows_loses_nothing(struct kunit *test)
 {
@@ -1041,6 +1092,8 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(a_repeated_flight_overtakes_nothing),
 	KUNIT_CASE(a_repeated_flight_that_arrives_soon_tells_what_is_overdue),
 	KUNIT_CASE(a_probe_does_not_hide_that_a_path_is_dead),
+	KUNIT_CASE(a_slow_peer_is_no_dead_path),
+	KUNIT_CASE(a_path_that_delivers_later_packets_is_not_dead),
 	KUNIT_CASE(a_queue_that_grows_loses_nothing),
 	KUNIT_CASE(only_unambiguous_round_trips_count),
 	KUNIT_CASE(a_path_that_delivers_nothing_is_left),

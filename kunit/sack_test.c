@@ -3,6 +3,7 @@
  * Selective repeat between two devices of this driver: they find each other, only lost
  * packets are sent again, and other implementations notice nothing.
  */
+#include "repair.h"
 #include "requester.h"
 #include "sack.h"
 #include "scoreboard.h"
@@ -305,6 +306,42 @@ static void responses_of_early_reads_are_not_lost(struct kunit *test)
 	for (i = 0; i < 8; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
 	finish(wire, IB_WR_RDMA_WRITE, 8);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
+}
+
+/* They share a datagram. Their responses are still to come, and take room in the window. */
+static void all_early_reads_of_a_train_are_known(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u64 i;
+
+	get_acquainted(wire);
+	/* The first request, and its repetition */
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, 4 + PACKETS, WIRE_DROP);
+	post_read(wire, 0, SIZE);
+	wire_run(wire);
+	/* The next ones wait for each other. */
+	a->refuse = 1;
+	wire->whole_trains = true;
+	for (i = 1; i < 4; i++)
+		post_read(wire, i, SIZE);
+	while (a->trains < 2) {
+		usleep_range(500, 1000);
+		wire_run(wire);
+	}
+	KUNIT_EXPECT_EQ(test, a->sent, 4);
+	wire->whole_trains = false;
+	post(wire, IB_WR_RDMA_WRITE, 4);
+	wire_run(wire);
+	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), 1);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.board->gaps, 1);
+	KUNIT_EXPECT_EQ(test, roce_repair_early(&a->qp->requester), 3 + PACKETS);
+	post(wire, IB_WR_RDMA_WRITE, 5);
+	for (i = 0; i < 5; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, 5);
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
 }
 
@@ -854,6 +891,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(all_gaps_are_filled_by_one_train),
 	KUNIT_CASE(a_lost_read_request_is_sent_again_alone),
 	KUNIT_CASE(responses_of_early_reads_are_not_lost),
+	KUNIT_CASE(all_early_reads_of_a_train_are_known),
 	KUNIT_CASE(a_kept_sack_does_not_take_the_place_of_a_response),
 	KUNIT_CASE(a_repeated_sack_is_kept_once),
 	KUNIT_CASE(a_lost_atomic_is_executed_once),

@@ -26,6 +26,7 @@
 #include "packet.h"
 #include "qp.h"
 #include "reorder.h"
+#include "repair.h"
 #include "request.h"
 #include "request_packet.h"
 #include "requester.h"
@@ -90,7 +91,7 @@ static u32 under_way(const struct roce_requester *requester)
 {
 	u32 packets = roce_in_flight(requester);
 
-	return packets - min(packets, roce_scoreboard_early(requester->board));
+	return packets - min(packets, roce_repair_early(requester));
 }
 
 /*

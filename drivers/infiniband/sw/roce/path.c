@@ -26,8 +26,7 @@
  *   way back stands still, nothing is overdue. When nothing at all has arrived for so
  *   long, a flight that left any later is enough.
  * - Packets at the end, after which nothing is sent, are the business of probe.c. The
- *   probe takes another path, and its arrival makes the others overdue. A flight that
- *   consists of probed packets counts as lost, though copies of them have arrived.
+ *   probe takes another path, and its arrival makes the others overdue.
  *
  * Lost packets are sent again as a new flight, on the path with the latest arrival. When
  * such a packet arrives, it may be the first copy, which was only late. So it overtakes
@@ -37,6 +36,7 @@
  *
  * - when a flight is overdue and nothing that was sent later on this path has arrived:
  *   a broken link, or a router that is gone;
+ * - when flights of single packets arrive as copies only, by probes, SAVED times in a row;
  * - when it loses a larger share of its packets than the other paths, by LOSS_MARGIN;
  * - when its round trip is SLOW times as long as the shortest one: packets would wait
  *   for it at the peer.
@@ -92,6 +92,9 @@
 #define MAX_BACKOFF		8
 
 #define STREAK			64
+
+/* A path is left when so many flights in a row have arrived as copies only. */
+#define SAVED			3
 
 /* Probes are numbered where other packets have their PSN. */
 #define PROBE_MASK		ROCE_PSN_MASK
@@ -279,7 +282,7 @@ static bool continues(struct roce_paths *paths, const struct roce_departure *dep
 
 	return paths->next != paths->first && !latest->over &&
 	       latest->path == departure->path && latest->again == departure->again &&
-	       latest->end == departure->begin &&
+	       latest->end == departure->begin && latest->copied == latest->end &&
 	       (latest->packets < FLIGHT_PACKETS || is_full(paths)) &&
 	       latest->packets + departure->packets <= U16_MAX;
 }
@@ -313,7 +316,7 @@ static void note_copies(struct roce_paths *paths, const struct roce_departure *d
 		u32 end = roce_psn_earlier(flight->end, departure->end);
 
 		if (roce_psn_precedes(begin, end))
-			flight->copies += roce_psn_add(end, -begin);
+			flight->copied = roce_psn_earlier(flight->copied, begin);
 		if (!roce_psn_precedes(flight->asked, departure->begin) &&
 		    roce_psn_precedes(flight->asked, departure->end))
 			flight->times = false;
@@ -343,6 +346,7 @@ void roce_paths_sent(struct roce_paths *paths, const struct roce_departure *depa
 	if (!flight)
 		return;
 	flight->end = departure->end;
+	flight->copied = departure->end;
 	flight->packets += departure->packets;
 	path->under_way += departure->packets;
 	if (!departure->times || departure->again)
@@ -361,6 +365,7 @@ static void forgive_all(struct roce_paths *paths)
 
 	for (i = 0; i < ROCE_MAX_PATHS; i++) {
 		paths->path[i].state = ROCE_PATH_GOOD;
+		paths->path[i].saved = 0;
 		paths->path[i].srtt = 0;
 		paths->path[i].loss = 0;
 	}
@@ -391,6 +396,7 @@ static void leave(struct roce_paths *paths, u32 i, u64 now, struct roce_path_new
 	path->backoff = min(path->backoff + 1, MAX_BACKOFF);
 	path->probe_at = now + (PROBE_INTERVAL << path->wait);
 	path->streak = 0;
+	path->saved = 0;
 	path->loss = 0;
 	news->left |= BIT(i);
 }
@@ -498,17 +504,17 @@ void roce_paths_answered(struct roce_paths *paths, u32 probe, u64 now,
 
 /* --- Arrivals --- */
 
-/* What is left of a flight and is not known to have arrived, in PSNs */
+/* What is left of a flight, before @end, and is not known to have arrived, in PSNs */
 static u32 missing(const struct roce_paths *paths, const struct roce_scoreboard *board,
-		   const struct roce_flight *flight)
+		   const struct roce_flight *flight, u32 end)
 {
 	u32 begin = roce_psn_later(flight->begin, paths->until);
 
-	if (!roce_psn_precedes(begin, flight->end))
+	if (!roce_psn_precedes(begin, end))
 		return 0;
 	if (!board || !board->gaps)
-		return roce_psn_add(flight->end, -begin);
-	return roce_scoreboard_missing(board, begin, flight->end);
+		return roce_psn_add(end, -begin);
+	return roce_scoreboard_missing(board, begin, end);
 }
 
 static void end_flight(struct roce_paths *paths, struct roce_flight *flight)
@@ -548,6 +554,7 @@ static void arrived(struct roce_paths *paths, u32 number, u64 now,
 	end_flight(paths, flight);
 	flight->arrived = true;
 	note_arrival(paths, number);
+	path->saved = 0;
 	/* After a while without an accident, the next one is forgiven sooner. */
 	if (++path->streak == STREAK)
 		path->backoff = 0;
@@ -557,29 +564,24 @@ static void arrived(struct roce_paths *paths, u32 number, u64 now,
 		leave(paths, flight->path, now, news);
 }
 
-static void note_loss(struct roce_path *path, u32 lost)
-{
-	path->lost += lost;
-	path->sample_lost = min_t(u32, path->sample_lost + lost, U16_MAX);
-	path->streak = 0;
-}
-
 /*
- * Each packet of the flight was sent again, as a probe of a silent peer. So it was lost,
- * and a copy has arrived.
+ * All that is left of the flight was sent again, by probes of a silent peer. It was lost, or
+ * the peer was slow. If nothing else arrives of the path, the path is dead.
  */
 static void was_saved(struct roce_paths *paths, struct roce_flight *flight, u64 now,
 		      struct roce_path_news *news)
 {
-	note_loss(&paths->path[flight->path], flight->packets);
+	struct roce_path *path = &paths->path[flight->path];
+
 	end_flight(paths, flight);
-	if (is_lossy(paths, flight->path))
+	/* Probes of a slow peer take all paths in turn. */
+	if (!flight->again && ++path->saved == SAVED)
 		leave(paths, flight->path, now, news);
 }
 
 static bool has_copies_of_all(const struct roce_flight *flight)
 {
-	return flight->copies >= roce_psn_add(flight->end, -flight->begin);
+	return !roce_psn_precedes(flight->begin, flight->copied);
 }
 
 static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard *board,
@@ -590,7 +592,7 @@ static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard
 	for (n = paths->first; n != paths->next; n++) {
 		struct roce_flight *flight = get_flight(paths, n);
 
-		if (flight->over || missing(paths, board, flight))
+		if (flight->over || missing(paths, board, flight, flight->end))
 			continue;
 		if (has_copies_of_all(flight))
 			was_saved(paths, flight, now, news);
@@ -604,8 +606,14 @@ static void take_arrivals(struct roce_paths *paths, const struct roce_scoreboard
 static void lose(struct roce_paths *paths, struct roce_scoreboard *board,
 		 struct roce_flight *flight, u32 end, enum roce_gap_loss loss)
 {
-	note_loss(&paths->path[flight->path],
-		  roce_scoreboard_lose_range(board, flight->begin, end, loss));
+	struct roce_path *path = &paths->path[flight->path];
+	u32 lost = roce_scoreboard_lose_range(board, flight->begin, end, loss);
+
+	/* A READ request is one packet, whatever its number of PSNs. */
+	lost = min(lost, flight->packets);
+	path->lost += lost;
+	path->sample_lost = min_t(u32, path->sample_lost + lost, U16_MAX);
+	path->streak = 0;
 	flight->begin = end;
 	flight->times = false;
 	if (end == flight->end)
@@ -685,10 +693,10 @@ static bool has_vanished(struct roce_paths *paths, const struct roce_scoreboard 
 			 u32 number)
 {
 	const struct roce_flight *flight = get_flight(paths, number);
+	u32 first = roce_psn_later(flight->begin, flight->copied);
 
 	return !was_followed(paths, number) &&
-	       missing(paths, board, flight) + flight->copies >=
-	       roce_psn_add(flight->end, -flight->begin);
+	       missing(paths, board, flight, first) == roce_psn_add(first, -flight->begin);
 }
 
 /* Missing packets after the latest arrival belong to no gap yet: nothing can repair them. */

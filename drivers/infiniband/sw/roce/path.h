@@ -22,6 +22,7 @@ enum roce_path_state {
  * struct roce_path - a path, and what is known of it
  * @state: of &enum roce_path_state
  * @backoff: log2 of the time until the first probe when it is left next, milliseconds
+ * @saved: flights in a row of which only copies have arrived
  * @wait: log2 of the time from the latest probe to the next one
  * @loss: share of lost packets, smoothed, in 1/1024
  * @sample: number of packets since @loss was computed
@@ -42,6 +43,7 @@ struct roce_path {
 	u8 state;
 	u8 backoff;
 	u8 wait;
+	u8 saved;
 	u16 loss;
 	u16 sample;
 	u16 sample_lost;
@@ -64,7 +66,7 @@ struct roce_path {
  * @end: one past the last PSN
  * @asked: PSN of the packet that asked for an acknowledgment, if @times
  * @packets: number of packets, with those that are lost
- * @copies: number of packets that were sent again meanwhile
+ * @copied: PSN of the first packet that a probe has sent again; @end if there is none
  * @path: index of the path
  * @times: the acknowledgment of @asked ends a round trip
  * @again: they were sent before
@@ -76,8 +78,8 @@ struct roce_flight {
 	u32 begin;
 	u32 end;
 	u32 asked;
+	u32 copied;
 	u16 packets;
-	u16 copies;
 	u8 path;
 	bool times : 1;
 	bool again : 1;

@@ -153,7 +153,7 @@ static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 {
 	struct roce_bth bth;
 
-	if (!roce_run_look(skb, run, &bth))
+	if (!roce_run_copy(skb, run, &bth, sizeof(bth)))
 		return false;
 	target->qpn = roce_bth_qpn(&bth);
 	if (bth.opcode == ROCE_OPCODE_CNP)

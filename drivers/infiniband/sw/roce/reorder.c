@@ -81,32 +81,55 @@ static u32 end_of_island(struct sk_buff *island)
 }
 
 /* An acknowledgment has the PSN of a request, whose response may still come. */
-static bool is_acknowledgment(u8 opcode)
+static bool fills_psn(u8 opcode)
 {
-	return opcode == ROCE_OPCODE_SACK || opcode == (ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE);
+	return (opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_RC &&
+	       opcode != (ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE);
+}
+
+/* Number of PSNs of the next packet: those of its responses are taken, too. */
+static u32 count_psns(const struct sk_buff *skb, struct roce_run *at,
+		      const struct roce_qp *qp, u8 opcode)
+{
+	struct {
+		struct roce_bth bth;
+		struct roce_reth reth;
+	} __packed read;
+
+	if (opcode != (ROCE_SERVICE_RC | ROCE_READ_REQUEST) ||
+	    !roce_run_copy(skb, at, &read, sizeof(read)))
+		return 1;
+	return clamp_t(u32, DIV_ROUND_UP(be32_to_cpu(read.reth.length), qp->mtu), 1, QP_PSNS);
 }
 
 /*
  * The PSNs of a run may have gaps: GRO merges the packets that are left, and
- * retransmitted packets travel together. Acknowledgments at its end fill no gap.
+ * retransmitted packets travel together. Acknowledgments at its end fill no gap. Returns
+ * true if there is none of all this.
  */
-static void look_through(struct roce_reorder *reorder, struct sk_buff *skb)
+static bool look_through(struct roce_reorder *reorder, const struct roce_qp *qp,
+			 struct sk_buff *skb)
 {
 	struct roce_run *run = roce_run(skb), at = *run;
 	u32 next = run->early_psn;
 	struct roce_bth bth;
+	bool whole = true;
 
 	run->early_end = next;
-	for (; at.offset < at.end && roce_run_look(skb, &at, &bth);
+	for (; at.offset < at.end && roce_run_copy(skb, &at, &bth, sizeof(bth));
 	     at.offset += at.segment) {
 		if (bth.psn & cpu_to_be32(ROCE_BTH_ACK_REQUEST))
 			reorder->ack_requested = true;
-		if (roce_bth_psn(&bth) != next)
+		if (roce_bth_psn(&bth) != next ||
+		    roce_psn_add(next, -run->early_psn) > QP_PSNS) {
+			whole = false;
 			continue;
-		next = roce_psn_add(next, 1);
-		if (!is_acknowledgment(bth.opcode))
+		}
+		next = roce_psn_add(next, count_psns(skb, &at, qp, bth.opcode));
+		if (fills_psn(bth.opcode))
 			run->early_end = next;
 	}
+	return whole && run->early_end == next;
 }
 
 static void charge_kept(struct roce_reorder *reorder, struct roce_qp *qp, s32 bytes)
@@ -224,34 +247,34 @@ static struct sk_buff *next_island(const struct roce_reorder *reorder,
 	return skb_rb_next(find_at(reorder, end_of_island(island)));
 }
 
-static u8 first_opcode(struct sk_buff *skb)
+static bool is_sack(struct sk_buff *skb)
 {
 	struct roce_run at = *roce_run(skb);
-	struct roce_bth bth = {};
+	struct roce_bth bth;
 
-	roce_run_look(skb, &at, &bth);
-	return bth.opcode;
+	return roce_run_copy(skb, &at, &bth, sizeof(bth)) && bth.opcode == ROCE_OPCODE_SACK;
 }
 
 /* While a response is missing, the peer may report the same losses again and again. */
-static bool is_same_acknowledgment(const struct roce_reorder *reorder, struct sk_buff *skb)
+static bool is_same_sack(const struct roce_reorder *reorder, struct sk_buff *skb)
 {
 	struct sk_buff *kept = find_at(reorder, first_psn(skb));
 
 	return kept && first_psn(kept) == first_psn(skb) && roce_run_packets(skb) == 1 &&
-	       first_opcode(kept) == first_opcode(skb);
+	       is_sack(kept) && is_sack(skb);
 }
 
-/* A sender that goes back sends kept packets again. @island: island_at() the run */
-static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *island,
-		    struct sk_buff *skb)
+/*
+ * A sender that goes back sends kept packets again. @whole: look_through() the run;
+ * @island: island_at() it
+ */
+static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *skb, bool whole,
+		    struct sk_buff *island)
 {
-	u32 end = roce_psn_add(first_psn(skb), roce_run_packets(skb));
-
-	if (roce_run(skb)->early_end == first_psn(skb))
-		return is_same_acknowledgment(reorder, skb);
-	return island && end == roce_run(skb)->early_end &&
-	       roce_psn_diff(end_of_island(island), end) >= 0;
+	if (!whole)
+		return is_same_sack(reorder, skb);
+	return island &&
+	       roce_psn_diff(end_of_island(island), roce_run(skb)->early_end) >= 0;
 }
 
 static void grow_island(struct sk_buff *island, u32 end)
@@ -393,15 +416,16 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn)
 {
 	struct sk_buff *island;
+	bool whole;
 
 	if (!has_room_to_keep(reorder, qp, skb, roce_psn_add(packet->psn, -psn))) {
 		roce_count(qp, reorder_no_room);
 		return false;
 	}
 	roce_run_return(skb, packet);
-	look_through(reorder, skb);
+	whole = look_through(reorder, qp, skb);
 	island = island_at(reorder, first_psn(skb));
-	if (is_copy(reorder, island, skb)) {
+	if (is_copy(reorder, skb, whole, island)) {
 		reorder->copied = true;
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_duplicate_request);

@@ -395,6 +395,38 @@ bool roce_repair_send(struct roce_qp *qp)
 
 /* --- Received selective acknowledgments --- */
 
+/* Number of responses of a READ, the n-th request that waits, whose request is early */
+static u32 count_owed(const struct roce_requester *requester, u32 n)
+{
+	const struct roce_scoreboard *board = requester->board;
+	u32 end = *roce_asked_end(requester, n), begin;
+	const struct roce_request *request = find_request(requester, roce_psn_add(end, -1));
+
+	begin = n ? *roce_asked_end(requester, n - 1) : board->expected;
+	if (request)
+		begin = roce_psn_later(begin, request->first_psn);
+	/* The request packet has the first PSN. */
+	begin = roce_psn_later(roce_psn_add(begin, 1), board->expected);
+	if (!roce_psn_precedes(begin, end))
+		return 0;
+	return roce_psn_add(end, -begin) - roce_scoreboard_missing(board, begin, end);
+}
+
+/**
+ * roce_repair_early() - number of packets in flight that the peer keeps
+ * @requester: owned by the caller
+ *
+ * Without the responses of early READs, which are still to come.
+ */
+u32 roce_repair_early(const struct roce_requester *requester)
+{
+	u32 early = roce_scoreboard_early(requester->board), n;
+
+	for (n = 0; early && n < requester->asked; n++)
+		early -= min(early, count_owed(requester, n));
+	return early;
+}
+
 /**
  * roce_repair_board() - get the scoreboard of a requester
  * @requester: owned by the caller

@@ -130,7 +130,7 @@ static void begin_round_trip(struct roce_requester *requester,
 	requester->timed_psn = requester->ack_request_psn;
 	/* Packets kept after a gap have arrived before this round trip. */
 	requester->timed_unacked = roce_psn_add(requester->unacked_psn,
-						roce_scoreboard_early(requester->board));
+						roce_repair_early(requester));
 	requester->timed_data = xmit->sent_at;
 	requester->timed_at = roce_xmit_departure(xmit);
 }

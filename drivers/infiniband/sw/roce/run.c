@@ -129,24 +129,24 @@ static const void *find_bytes(const struct sk_buff *skb, struct roce_run *run, u
 }
 
 /**
- * roce_run_look() - copy the BTH of the next packet
+ * roce_run_copy() - copy the first bytes of the next packet, which nobody has checked yet
  * @skb: of the run
  * @run: at that packet
- * @bth: to be filled in
+ * @to: to be filled in
+ * @size: number of bytes
  *
  * Return: false if the packet is incomplete.
  */
-bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
-		   struct roce_bth *bth)
+bool roce_run_copy(const struct sk_buff *skb, struct roce_run *run, void *to, u32 size)
 {
 	const struct sk_buff *part;
 	const void *bytes;
 	u32 offset;
 
-	bytes = find_bytes(skb, run, sizeof(*bth), &part, &offset);
+	bytes = find_bytes(skb, run, size, &part, &offset);
 	if (!bytes)
-		return !skb_copy_bits(part, offset, bth, sizeof(*bth));
-	memcpy(bth, bytes, sizeof(*bth));
+		return !skb_copy_bits(part, offset, to, size);
+	memcpy(to, bytes, size);
 	return true;
 }
 
@@ -161,12 +161,13 @@ bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run)
 {
 	struct roce_bth first, next;
 
-	if (!roce_run_look(skb, run, &first))
+	if (!roce_run_copy(skb, run, &first, sizeof(first)))
 		return false;
 	do {
 		run->offset += run->segment;
 		run->index++;
-		if (run->offset >= run->end || !roce_run_look(skb, run, &next))
+		if (run->offset >= run->end ||
+		    !roce_run_copy(skb, run, &next, sizeof(next)))
 			return false;
 	} while (next.opcode == first.opcode && next.qpn == first.qpn);
 	return true;

@@ -25,7 +25,8 @@ struct roce_qp;
  * @early: it was kept for later
  * @prefix: of the ICRC of the latest packet
  * @early_psn: of the first packet while the run is kept, see reorder.c
- * @early_end: one past the last PSN before a gap, see reorder.c
+ * @early_end: one past the last PSN before a gap; @early_psn if there are only
+ *	acknowledgments, see reorder.c
  * @early_island: there is a gap before the run, see reorder.c
  * @early_islands: there is a gap before some run of its subtree, see reorder.c
  */
@@ -75,8 +76,7 @@ static inline u32 roce_run_packets(struct sk_buff *skb)
 }
 
 void roce_run_init(struct sk_buff *skb, u32 segment);
-bool roce_run_look(const struct sk_buff *skb, struct roce_run *run,
-		   struct roce_bth *bth);
+bool roce_run_copy(const struct sk_buff *skb, struct roce_run *run, void *to, u32 size);
 bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run);
 bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);

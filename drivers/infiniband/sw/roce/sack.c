@@ -146,7 +146,7 @@ const struct roce_sack_range *roce_sack_describe(struct roce_qp *qp,
  * @ranges: set to its payload; room for ROCE_SACK_RANGES
  *
  * The ranges must be separate, in the order of their PSNs, and in flight, with a gap
- * before each of them.
+ * before each of them. They take no more bytes than the path MTU.
  *
  * Return: number of ranges, or -EINVAL.
  */

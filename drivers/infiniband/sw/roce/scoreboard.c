@@ -387,7 +387,7 @@ bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
  * roce_scoreboard_missing() - number of packets of a range that are not known to have
  *	arrived
  * @board: owned by the caller, with gaps
- * @begin: first PSN of the range, not before the expected one
+ * @begin: first PSN of the range
  * @end: one past the last PSN
  */
 u32 roce_scoreboard_missing(const struct roce_scoreboard *board, u32 begin, u32 end)

@@ -18,6 +18,7 @@
 #include "packet.h"
 #include "path.h"
 #include "qp.h"
+#include "request_packet.h"
 #include "roce_opcode.h"
 #include "roce_psn.h"
 #include "sack.h"
@@ -157,12 +158,12 @@ void roce_spread_train(struct roce_qp *qp, struct roce_train *train)
 }
 
 /* Of a train of READ requests, the arrival of the first one tells enough. */
-static struct roce_departure departure_of(const struct roce_requester *requester,
+static struct roce_departure departure_of(struct roce_requester *requester,
 					  const struct roce_xmit *xmit,
 					  const struct roce_cursor_place *place)
 {
 	u32 begin = place->psn, asked = requester->ack_request_psn;
-	u32 end = xmit->data ? requester->psn : roce_psn_add(begin, 1);
+	u32 end = xmit->data ? requester->psn : roce_request_packet_end(requester, begin);
 
 	return (struct roce_departure) {
 		.path = requester->paths->current_path,
