@@ -323,10 +323,13 @@ static void all_early_reads_of_a_train_are_known(struct kunit *test)
 	post_read(wire, 0, SIZE);
 	wire_run(wire);
 	/* The next ones wait for each other. */
-	a->refuse = 1;
+	a->refuse = U32_MAX;
 	wire->whole_trains = true;
 	for (i = 1; i < 4; i++)
 		post_read(wire, i, SIZE);
+	spin_lock_bh(&wire->lock);
+	a->refuse = 0;
+	spin_unlock_bh(&wire->lock);
 	while (a->trains < 2) {
 		usleep_range(500, 1000);
 		wire_run(wire);
