@@ -12,7 +12,7 @@ all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-
 	debug-teardown interop networks transport operation packages ubuntu-24.04)
 
 # make soak, which takes a day
-soak=("${all[@]}" mutants long-debug long-next rest-debug next-debug rest-stock
+soak=("${all[@]}" mutants long-debug long-next suites rest-debug next-debug rest-stock
 	race-control races kunit-s390x
 	ubuntu ubuntu-ga ubuntu-5.15 hosts)
 
@@ -199,6 +199,16 @@ run_long_debug() {
 run_long_next() {
 	run_scripts next $(all_of soak) integration/{faults,hostile,storm,switches}.sh:long \
 		$(integration "${only_in_soak[@]}")
+}
+
+# Suites of others, over roce and over rdma_rxe: MPI, and rsockets
+suite_packages=(openmpi-bin mpich netpipe-openmpi netpipe-mpich2 netpipe-tcp scalapack-mpi-test
+	scalapack-test-common iperf socat)
+
+# shellcheck disable=SC2046
+run_suites() {
+	install_packages "${suite_packages[@]}"
+	run_scripts next $(all_of suites)
 }
 
 # What make check does not run on a kernel

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Suites of others, over roce and beside it over rdma_rxe; after lib.sh and switch.sh. The
+# arguments of a script are the drivers, both if there are none. It defines over_driver,
+# which calls suite for each program:
+#
+#	known "rxe: libfabric, NetPIPE" "what it prints" "why, for the table"
+#	hosts_new 4
+#	beside "$@"
+#
+# The lines that begin with "# row" are a table of Documentation/compatibility.md.
+
+declare -A ERRORS=() REASONS=() OUTCOMES=()
+declare -a PROGRAMS=()
+
+# known "DRIVER: PROGRAM" ERROR REASON: this fails, and ERROR is in its output
+known()
+{
+	ERRORS[$1]=$2
+	REASONS[${1#*: }]=$3
+}
+
+host_name() { echo "roce-test-$1"; }
+host_address() { echo "10.99.0.$1"; }
+
+# hosts_new COUNT: at one switch; the netdev of each is "port"
+hosts_new()
+{
+	local i
+
+	switch_new
+	for ((i = 1; i <= $1; i++)); do
+		host "$(host_name "$i")" port "p$i" "$(host_address "$i")"
+	done
+	HOSTS=$1
+}
+
+# links_new: one on each host, which has the name of the host, and the same GIDs
+links_new()
+{
+	local i name gids=''
+
+	for ((i = 1; i <= HOSTS; i++)); do
+		name=$(host_name "$i")
+		link_add "$name" "$DRIVER" port "$name" || die "no link of $DRIVER"
+		[[ ${gids:-$GID4} == "$GID4" ]] || die "the hosts have GIDs in different places"
+		gids=$GID4
+	done
+}
+
+links_del()
+{
+	local link
+
+	for link in "${!LINKS[@]}"; do
+		link_del "$link"
+	done
+}
+
+# suite PROGRAM COMMAND...: it succeeds, or fails as is known
+suite()
+{
+	local program=$1 error=${ERRORS["$DRIVER: $1"]:-} before=$FAILED outcome=yes
+	shift
+
+	[[ -n ${OUTCOMES["$program"]:-} ]] || PROGRAMS+=("$program")
+	if [[ -z $error ]]; then
+		check "$DRIVER: $program" "$@"
+	else
+		outcome=no
+		refuse "$DRIVER: $program fails as is known" "$error" "$@"
+	fi
+	((FAILED == before)) || outcome="not as expected"
+	OUTCOMES[$program]+=" $outcome |"
+}
+
+# beside [DRIVER...]
+beside()
+{
+	local program
+
+	[[ $# -gt 0 ]] || set -- roce rxe
+	for DRIVER; do
+		links_new
+		over_driver
+		links_del
+	done
+	for program in "${PROGRAMS[@]}"; do
+		note "row | $program |${OUTCOMES[$program]}${REASONS[$program]:+ ${REASONS[$program]}} |"
+	done
+}
