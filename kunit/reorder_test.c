@@ -107,6 +107,26 @@ static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *te
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 1);
 }
 
+/* ... and not from the time when the gap before it was filled */
+static void a_packet_is_late_from_its_overtaker_on(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct roce_packet first = wire_request(wire, ROCE_WRITE_FIRST, 4 * MTU);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u64 overtaken;
+
+	first.payload = MTU;
+	come_early(wire, 1, 1);
+	come_early(wire, 3, 1);
+	overtaken = ktime_get_ns();
+	usleep_range(1000, 2000);
+	KUNIT_ASSERT_EQ(test, wire_inject(a, &first, a->memory), 0);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, b->qp->responder.reorder->gap_psn,
+			roce_psn_add(a->qp->attr.sq_psn, 2));
+	KUNIT_EXPECT_LE(test, b->qp->responder.reorder->gap_overtaken, overtaken);
+}
+
 static void with_reordering_us_0_early_packets_are_dropped(struct kunit *test)
 {
 	struct wire_setup setup = wire_defaults();
@@ -623,6 +643,7 @@ KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE_PARAM(overtaken_packets_are_not_sent_again, way_gen_params),
 	KUNIT_CASE(an_acknowledgment_that_overtakes_a_response_is_kept),
+	KUNIT_CASE(a_packet_is_late_from_its_overtaker_on),
 	KUNIT_CASE(with_reordering_us_0_early_packets_are_dropped),
 	KUNIT_CASE(a_kept_packet_is_counted_once),
 	KUNIT_CASE_PARAM(without_memory_early_packets_are_dropped, way_gen_params),

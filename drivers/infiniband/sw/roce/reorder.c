@@ -484,7 +484,7 @@ static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 	bool filled = roce_psn_diff(psn, reorder->gap_end) >= 0;
 	bool repaired = reorder->recovering &&
 			roce_psn_diff(reorder->gap_psn, reorder->recovery_end) < 0;
-	u64 now = ktime_get_ns(), late = now - reorder->gap_since;
+	u64 now = ktime_get_ns(), late = now - reorder->gap_overtaken;
 
 	extend_recovery(reorder);
 	if (roce_psn_diff(psn, reorder->recovery_end) >= 0)
@@ -500,9 +500,13 @@ static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 
 static void enter_gap(struct roce_reorder *reorder, u32 psn)
 {
+	struct sk_buff *behind = first_kept(reorder);
+
 	reorder->gap_psn = psn;
-	reorder->gap_end = first_psn(first_kept(reorder));
+	reorder->gap_end = first_psn(behind);
 	reorder->gap_since = ktime_get_ns();
+	/* That is longer ago if the gap was behind another one. */
+	reorder->gap_overtaken = ktime_to_ns(behind->tstamp);
 	reorder->lost_at = 0;
 }
 
@@ -519,7 +523,7 @@ static void lose_gap(struct roce_reorder *reorder)
 	reorder->recovering = true;
 	reorder->recovery_end =
 		roce_psn_add(first_psn(last_kept(reorder)), 1);
-	reorder->lost_since = reorder->gap_since;
+	reorder->lost_since = reorder->gap_overtaken;
 	reorder->lost_psn = reorder->gap_psn;
 	reorder->lost_psn_valid = true;
 	count_loss(reorder);

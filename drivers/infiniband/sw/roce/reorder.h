@@ -39,13 +39,14 @@ enum roce_loss_recovery {
  * @bytes: memory of @kept and @dropped
  * @gap_psn: the first missing PSN, while @gap_since is not 0
  * @gap_end: PSN of the first packet after the gap
- * @gap_since: time when the gap was noticed, nanoseconds
+ * @gap_since: time when nothing else was missing before the gap, nanoseconds
+ * @gap_overtaken: time when the first packet after the gap came
  * @lost_at: time when @gap_psn was taken for lost, or 0
  * @recovering: a packet was taken for lost, and @recovery_end is not expected yet
  * @recovery_end: one past the last PSN that had come by then
  * @round_trip: nanoseconds from taking a packet for lost until it came
  * @lost_psn: the latest PSN that was taken for lost; it may have been only late
- * @lost_since: time when its gap was noticed
+ * @lost_since: @gap_overtaken of its gap
  * @lost_psn_valid: there is a @lost_psn
  * @reorders: the network has been seen to reorder recently
  * @losses_left: losses without reordering until @reorders is reset
@@ -67,6 +68,7 @@ struct roce_reorder {
 	u32 gap_psn;
 	u32 gap_end;
 	u64 gap_since;
+	u64 gap_overtaken;
 	u64 lost_at;
 	bool recovering;
 	u32 recovery_end;
