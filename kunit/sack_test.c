@@ -279,6 +279,21 @@ static void post_read(struct wire *wire, u64 wr_id, u32 length)
 	KUNIT_ASSERT_EQ(wire->test, wire_post(&wire->ends[0], &read), 0);
 }
 
+/*
+ * The repetition of the first of four READs was lost, too. Another WRITE, after so many
+ * requests, reveals that.
+ */
+static void finish_four_reads(struct wire *wire, u64 requests)
+{
+	u64 i;
+
+	post(wire, IB_WR_RDMA_WRITE, requests);
+	for (i = 0; i < requests; i++)
+		wire_expect(wire, wire->ends[0].send_cq, i, IB_WC_SUCCESS);
+	finish(wire, IB_WR_RDMA_WRITE, requests);
+	KUNIT_EXPECT_EQ(wire->test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
+}
+
 /* A SACK names their requests alone. */
 static void responses_of_early_reads_are_not_lost(struct kunit *test)
 {
@@ -302,11 +317,7 @@ static void responses_of_early_reads_are_not_lost(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), 1);
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_lost(a->qp->requester.board), PACKETS);
 	KUNIT_EXPECT_EQ(test, roce_scoreboard_under_way(a->qp->requester.board), PACKETS);
-	post(wire, IB_WR_RDMA_WRITE, 8);
-	for (i = 0; i < 8; i++)
-		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	finish(wire, IB_WR_RDMA_WRITE, 8);
-	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
+	finish_four_reads(wire, 8);
 }
 
 /* They share a datagram. Their responses are still to come, and take room in the window. */
@@ -341,11 +352,7 @@ static void all_early_reads_of_a_train_are_known(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), 1);
 	KUNIT_EXPECT_EQ(test, a->qp->requester.board->gaps, 1);
 	KUNIT_EXPECT_EQ(test, roce_repair_early(&a->qp->requester), 3 + PACKETS);
-	post(wire, IB_WR_RDMA_WRITE, 5);
-	for (i = 0; i < 5; i++)
-		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	finish(wire, IB_WR_RDMA_WRITE, 5);
-	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_READ_REQUEST), 4 + 2);
+	finish_four_reads(wire, 5);
 }
 
 /* The SACK has the PSN of the lost request, and waits for a lost response before it. */

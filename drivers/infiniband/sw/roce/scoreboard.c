@@ -138,6 +138,12 @@ bool roce_scoreboard_part(const struct roce_scoreboard *board, u32 n,
 	return roce_psn_precedes(part->begin, part->end);
 }
 
+/* Whether a PSN lies in gap @n, which is roce_scoreboard_gap_after() it */
+static bool is_in_gap(const struct roce_scoreboard *board, u32 n, u32 psn)
+{
+	return n < board->gaps && !roce_psn_precedes(psn, board->gap[n].begin);
+}
+
 /* Remove PSNs from the known gaps; returns true if some were in one. */
 static bool fill_gaps(struct roce_scoreboard *board, u32 begin, u32 end)
 {
@@ -325,7 +331,7 @@ void roce_scoreboard_take_back(struct roce_scoreboard *board, u32 psn)
 {
 	u32 n = roce_scoreboard_gap_after(board, psn);
 
-	if (n < board->gaps && !roce_psn_precedes(psn, board->gap[n].begin))
+	if (is_in_gap(board, n, psn))
 		board->gap[n].resent = roce_psn_earlier(board->gap[n].resent, psn);
 }
 
@@ -374,13 +380,10 @@ u32 roce_scoreboard_early(const struct roce_scoreboard *board)
 /** roce_scoreboard_has() - whether the packet of @psn is known to have arrived */
 bool roce_scoreboard_has(const struct roce_scoreboard *board, u32 psn)
 {
-	u32 n;
-
 	if (!board->gaps || roce_psn_precedes(psn, board->expected) ||
 	    !roce_psn_precedes(psn, board->high))
 		return false;
-	n = roce_scoreboard_gap_after(board, psn);
-	return n == board->gaps || roce_psn_precedes(psn, board->gap[n].begin);
+	return !is_in_gap(board, roce_scoreboard_gap_after(board, psn), psn);
 }
 
 /**
