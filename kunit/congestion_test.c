@@ -695,6 +695,7 @@ static struct roce_requester *set_crowded(struct wire *wire, bool crowded)
 	requester->min_rtt = NSEC_PER_MSEC;
 	requester->srtt = (crowded ? 2 : 1) * NSEC_PER_MSEC;
 	requester->busy_packets = 0;
+	requester->slow_start = false;
 	requester->timed_psn = roce_psn_add(requester->limit_psn, 1 << 20);
 	requester->timed_at = 1;
 	return requester;
@@ -735,12 +736,12 @@ static void what_a_far_peer_needs_stays_in_flight_unless_much_is_lost(struct kun
 	struct roce_requester *requester = set_crowded(wire, true);
 
 	requester->busy_packets = 100;
-	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 1));
+	KUNIT_EXPECT_TRUE(test, roce_window_give_way(wire->ends[0].qp, 1));
 	KUNIT_EXPECT_EQ(test, requester->window, 100);
 	requester->busy_packets = 200;
-	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 1));
+	KUNIT_EXPECT_TRUE(test, roce_window_give_way(wire->ends[0].qp, 1));
 	KUNIT_EXPECT_EQ(test, requester->window, 100);
-	KUNIT_EXPECT_TRUE(test, roce_retransmit_give_way(wire->ends[0].qp, 9));
+	KUNIT_EXPECT_TRUE(test, roce_window_give_way(wire->ends[0].qp, 9));
 	KUNIT_EXPECT_EQ(test, requester->window, 4);
 }
 

@@ -152,71 +152,6 @@ static u32 naks(const struct wire *wire)
 	return n;
 }
 
-static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
-{
-	struct wire *wire = new_wire(test, 0);
-	const u32 *window = &wire->ends[0].qp->requester.window;
-	u32 i, whole = *window;
-
-	prepare(wire, IB_WR_RDMA_WRITE, 1);
-	wire_fault(&wire->ends[0], 1, WIRE_DROP);
-	post(wire, IB_WR_RDMA_WRITE, 1);
-	finish(wire, IB_WR_RDMA_WRITE, 1);
-	KUNIT_EXPECT_LT(test, *window, whole);
-	KUNIT_EXPECT_GE(test, *window, whole / 2);
-
-	for (i = 2; *window < whole && i < whole; i++) {
-		prepare(wire, IB_WR_RDMA_WRITE, i);
-		post(wire, IB_WR_RDMA_WRITE, i);
-		finish(wire, IB_WR_RDMA_WRITE, i);
-	}
-	KUNIT_EXPECT_EQ(test, *window, whole);
-}
-
-/* Simulate a round trip of @ms milliseconds in which a window arrives. */
-static void measure(struct wire *wire, u32 ms)
-{
-	struct roce_qp *qp = wire->ends[0].qp;
-
-	roce_retransmit_measured(qp, ms * NSEC_PER_MSEC, qp->requester.window);
-	qp->requester.window_psn = qp->requester.unacked_psn;
-	roce_retransmit_progressed(qp);
-}
-
-static void a_far_peer_is_kept_busy(struct kunit *test)
-{
-	struct wire *wire = new_wire(test, 0);
-	struct roce_qp *qp = wire->ends[0].qp;
-	const u32 *window = &qp->requester.window;
-	u32 i;
-
-	measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window, 512);
-	measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window, 1024);
-	for (i = 0; i < 10; i++)
-		measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window, ROCE_EARLY_PACKETS);
-	qp->mtu = 4096;
-	roce_retransmit_start(qp);
-	for (i = 0; i < 10; i++)
-		measure(wire, 20);
-	KUNIT_EXPECT_EQ(test, *window * qp->mtu, SZ_32M);
-}
-
-/* The round trip is longer than the shortest one: more packets would wait in queues. */
-static void full_queues_do_not_widen_the_window(struct kunit *test)
-{
-	struct wire *wire = new_wire(test, 0);
-	const u32 *window = &wire->ends[0].qp->requester.window;
-	u32 i;
-
-	measure(wire, 20);
-	for (i = 0; i < 10; i++)
-		measure(wire, 40);
-	KUNIT_EXPECT_EQ(test, *window, 512);
-}
-
 /* The first one is as long as a message can be, and some take no PSN. */
 static void a_request_is_found_by_its_psn(struct kunit *test)
 {
@@ -1328,9 +1263,6 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(a_lost_acknowledgment_is_asked_for_again,
 			 way_gen_params),
 	KUNIT_CASE(a_repeated_write_writes_nothing),
-	KUNIT_CASE(a_loss_narrows_the_window_for_a_while),
-	KUNIT_CASE(a_far_peer_is_kept_busy),
-	KUNIT_CASE(full_queues_do_not_widen_the_window),
 	KUNIT_CASE(a_request_is_found_by_its_psn),
 	KUNIT_CASE(there_is_one_nak_for_a_gap),
 	KUNIT_CASE(sending_resumes_at_the_gap),

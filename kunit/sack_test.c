@@ -351,7 +351,8 @@ static void all_early_reads_of_a_train_are_known(struct kunit *test)
 	wire_run(wire);
 	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), 1);
 	KUNIT_EXPECT_EQ(test, a->qp->requester.board->gaps, 1);
-	KUNIT_EXPECT_EQ(test, roce_repair_early(&a->qp->requester), 3 + PACKETS);
+	KUNIT_EXPECT_EQ(test, roce_window_delivered(&a->qp->requester),
+			roce_psn_add(a->qp->requester.unacked_psn, 3 + PACKETS));
 	finish_four_reads(wire, 5);
 }
 

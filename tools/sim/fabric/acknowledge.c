@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What a sender learns of what has arrived, as in completer.c, repair.c and retransmit.c of
- * the driver: it fills the driver's scoreboard and the flights of its paths. A loss cuts the
- * rate, but leaves the window: roce_retransmit_give_way() has no counterpart here.
+ * the driver: it fills the driver's scoreboard and the flights of its paths.
  */
 #include "acknowledge.h"
 #include "memory.h"
@@ -12,34 +11,7 @@
 #include "roce_psn.h"
 #include "sack.h"
 #include "timers.h"
-
-/* Of retransmit.c */
-#define WINDOW_BYTES	(32u << 20)
-#define WINDOW_STEP	4
-
-static void widen_window(struct sender *sender)
-{
-	u32 most = min_of(WINDOW_BYTES / options.payload, EARLY_PACKETS);
-	u32 least = sender->window;
-
-	if (least < NEAR_WINDOW)
-		least += WINDOW_STEP;
-	sender->window = min_of(max_of(sender->busy_packets, least), max_of(most, least));
-	sender->window_psn = sender->limit_psn;
-}
-
-/* @arrived: number of packets that have arrived */
-static void end_round_trip(struct sender *sender, u64 arrived, u64 now)
-{
-	u64 rtt = now - sender->timed_at;
-
-	sender->srtt = sender->srtt ? (7 * sender->srtt + rtt) / 8 : rtt;
-	if (!sender->min_rtt || rtt < sender->min_rtt)
-		sender->min_rtt = rtt;
-	sender->busy_packets = 2 * (arrived - sender->timed_unacked) * sender->min_rtt / rtt;
-	sender->timed_at = 0;
-	sender->round_trip_ended = now;
-}
+#include "window.h"
 
 static void complete_messages(struct sender *sender, u64 now)
 {
@@ -78,10 +50,6 @@ static void progress(struct sender *sender, u32 psn, u64 now)
 		sender->psn = psn;
 		sender->ack_request_psn = roce_psn_add(psn, -1);
 	}
-	if (sender->timed_at && roce_psn_precedes(sender->timed_psn, psn))
-		end_round_trip(sender, sender->acked, now);
-	if (!roce_psn_precedes(psn, sender->window_psn))
-		widen_window(sender);
 	sender->retries = 0;
 	sender->deadline = now + timers_ack_timeout(sender);
 	sender->news++;
@@ -93,6 +61,9 @@ static void progress(struct sender *sender, u32 psn, u64 now)
 		sender->losing = false;
 	if (sender->board)
 		roce_scoreboard_acknowledge(sender->board, psn);
+	window_arrived(sender, psn);
+	if (sender->timed_at && roce_psn_precedes(sender->timed_psn, psn))
+		window_end_round_trip(sender, now);
 	complete_messages(sender, now);
 }
 
@@ -121,8 +92,7 @@ static void look_at_timed(struct sender *sender, u64 now)
 	    !roce_psn_precedes(psn, board->high))
 		return;
 	if (roce_scoreboard_has(board, psn))
-		end_round_trip(sender, sender->acked + 1 +
-			       roce_psn_add(psn, -sender->unacked_psn), now);
+		window_end_round_trip(sender, now);
 	sender->timed_at = 0;
 }
 
@@ -145,6 +115,7 @@ static void take_sack(struct sender *sender, u32 psn, const struct sack *sack, u
 	roce_scoreboard_lose(sender->board, lost_end);
 	sender->news += news;
 	look_at_timed(sender, now);
+	window_arrived(sender, sender->board->high);
 	tell_of_loss(sender, now);
 }
 

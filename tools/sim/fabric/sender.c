@@ -18,6 +18,7 @@
 #include "sender.h"
 #include "timers.h"
 #include "train_limits.h"
+#include "window.h"
 
 /* Of cursor.c and reorder.h */
 #define ACK_REQUESTS	4
@@ -79,7 +80,7 @@ void senders_begin(u32 actor, u64 line_rate)
 		senders[i] = (struct sender) {
 			.unacked_psn = psn, .psn = psn, .limit_psn = psn, .back_psn = psn,
 			.ack_request_psn = roce_psn_add(psn, -1), .window_psn = psn,
-			.window = NEAR_WINDOW, .srtt = rtt, .min_rtt = rtt,
+			.window = NEAR_WINDOW, .slow_start = true, .srtt = rtt, .min_rtt = rtt,
 			.cc = {
 				.parameters = options.parameters,
 				.line_rate = line_rate, .packet_bytes = packet_bytes,
@@ -190,7 +191,7 @@ static void begin_round_trip(struct sender *sender, u32 begin, bool again, u64 n
 	if (sender->timed_at || again || roce_psn_precedes(sender->ack_request_psn, begin))
 		return;
 	sender->timed_psn = sender->ack_request_psn;
-	sender->timed_unacked = sender->acked + roce_scoreboard_early(sender->board);
+	sender->timed_delivered = window_delivered(sender);
 	sender->timed_at = now;
 }
 

@@ -8,8 +8,7 @@
 #include "path.h"
 #include "scoreboard.h"
 
-/* Packets: of requester.h, retransmit.c and reorder.h */
-#define NEAR_WINDOW	256u
+/* Packets, as in reorder.h */
 #define EARLY_PACKETS	32768u
 
 /**
@@ -29,10 +28,12 @@
  * @confirmed: it has told that it takes selective acknowledgments
  * @confirm_psn: PSN of that packet
  * @window: packets that may be in flight
- * @window_psn: when it is acknowledged, the window may grow
+ * @window_psn: when it or a later packet has arrived, the window may grow
+ * @slow_start: the window grows with each packet that arrives
+ * @delivered: number of packets that had arrived by the latest acknowledgment in slow start
  * @busy_packets: twice what was acknowledged in the shortest round trip
  * @timed_psn: of the packet that ends a round trip
- * @timed_unacked: number of packets that had arrived when it was sent
+ * @timed_delivered: number of packets that had arrived when it was sent
  * @timed_at: when it was sent, 0 for no such packet
  * @round_trip_ended: when the latest one ended
  * @srtt: mean round trip
@@ -73,9 +74,11 @@ struct sender {
 	u32 confirm_psn;
 	u32 window;
 	u32 window_psn;
+	bool slow_start;
+	u64 delivered;
 	u32 busy_packets;
 	u32 timed_psn;
-	u64 timed_unacked;
+	u64 timed_delivered;
 	u64 timed_at;
 	u64 round_trip_ended;
 	u64 srtt;

@@ -7,11 +7,11 @@
 #include "rate.h"
 #include "roce_psn.h"
 #include "timers.h"
+#include "window.h"
 
 #define PROBE_SLACK	MSEC
 #define MAX_BACKOFF	10
 #define MAX_RETRIES	2
-#define MIN_WINDOW	16u
 
 /** timers_ack_timeout() - nanoseconds, longer with each retry */
 u64 timers_ack_timeout(const struct sender *sender)
@@ -92,9 +92,7 @@ void timers_timeout(struct sender *sender, u64 now)
 		return;
 	sender->timeouts++;
 	sender->retries++;
-	sender->window = max_of(sender->window / 2, MIN_WINDOW);
-	sender->busy_packets = 0;
-	sender->window_psn = sender->limit_psn;
+	window_halve(sender);
 	sender->psn = sender->unacked_psn;
 	sender->ack_request_psn = roce_psn_add(sender->psn, -1);
 	forget_losses(sender);

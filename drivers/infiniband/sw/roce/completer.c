@@ -85,7 +85,7 @@ static void finish_round_trip(struct roce_qp *qp)
 
 	if (requester->timed_at &&
 	    roce_psn_diff(requester->unacked_psn, requester->timed_psn) > 0)
-		roce_retransmit_end_round_trip(qp, requester->unacked_psn);
+		roce_window_end_round_trip(qp);
 }
 
 /*

@@ -25,8 +25,6 @@
 #include "flow.h"
 #include "packet.h"
 #include "qp.h"
-#include "reorder.h"
-#include "repair.h"
 #include "request.h"
 #include "request_packet.h"
 #include "requester.h"
@@ -44,9 +42,6 @@
 
 /* A round trip in a data centre; longer ones must not become much longer. */
 #define MAX_WAIT_FOR_COMPANY	(100 * NSEC_PER_USEC)
-
-/* Limit of packets ahead of the oldest missing one, in addition to ROCE_EARLY_* */
-#define EARLY_WINDOWS		4u
 
 /* Acknowledgments to ask for within a near window, at least */
 #define ACK_REQUESTS		4
@@ -86,35 +81,11 @@ struct roce_request *roce_cursor_request(struct roce_qp *qp)
 	return roce_request_fetch(qp);
 }
 
-/* Packets in the network, without those that the peer keeps (RFC 6675, pipe) */
-static u32 under_way(const struct roce_requester *requester)
-{
-	u32 packets = roce_in_flight(requester);
-
-	return packets - min(packets, roce_repair_early(requester));
-}
-
-/*
- * Number of packets that the window has room for. The peer's memory for packets after a
- * gap is limited.
- */
-static u32 window_room(const struct roce_qp *qp)
-{
-	const struct roce_requester *requester = &qp->requester;
-	u32 used = under_way(requester), ahead = roce_in_flight(requester);
-	u32 most = min3(EARLY_WINDOWS * requester->window, ROCE_EARLY_PACKETS,
-			ROCE_EARLY_BYTES / (u32)qp->mtu);
-
-	if (used >= requester->window || ahead >= most)
-		return 0;
-	return min(requester->window - used, most - ahead);
-}
-
 /* Number of responses of the READ at the cursor to ask for now, 0 for none */
 static u32 responses_to_ask_for(struct roce_qp *qp, const struct roce_request *request)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 room = window_room(qp), packets, end;
+	u32 room = roce_window_room(qp), packets, end;
 
 	if (roce_cursor_sent_before(requester)) {
 		end = roce_request_packet_end(requester, requester->psn);
@@ -225,7 +196,7 @@ static u32 packets_until_ack_request(const struct roce_qp *qp,
  */
 bool roce_cursor_window_is_open(const struct roce_qp *qp)
 {
-	return !roce_qp_is_reliable(qp) || window_room(qp);
+	return !roce_qp_is_reliable(qp) || roce_window_room(qp);
 }
 
 /**
@@ -348,7 +319,7 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 	if (roce_cursor_sent_before(requester) && requester->board &&
 	    requester->board->gaps)
 		return 1;
-	count = min(count, window_room(qp));
+	count = min(count, roce_window_room(qp));
 	return min(count, packets_until_ack_request(qp, request));
 }
 

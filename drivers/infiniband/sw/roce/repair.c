@@ -113,18 +113,6 @@ static int ask_again(struct roce_qp *qp, struct roce_train *train)
 
 /* --- Lost requests --- */
 
-static const struct roce_request *find_request(const struct roce_requester *requester,
-					       u32 psn)
-{
-	u32 number = roce_request_number(requester, psn);
-	const struct roce_request *request = roce_request(requester, number);
-
-	if (number == requester->fetched ||
-	    roce_psn_add(psn, -request->first_psn) >= request->packets)
-		return NULL;
-	return request;
-}
-
 /* Whether a request packet of the READ has the PSN @psn */
 static bool is_asked_from(struct roce_requester *requester,
 			  const struct roce_request *request, u32 psn)
@@ -152,7 +140,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 	while (roce_scoreboard_next(board, &begin, &end)) {
 		if (roce_psn_diff(begin, requester->psn) >= 0)
 			return false;
-		request = find_request(requester, begin);
+		request = roce_request_of(requester, begin);
 		if (!request)
 			return false;
 		behind = roce_request_end(request);
@@ -252,7 +240,7 @@ static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
 static int probe(struct roce_qp *qp, struct roce_train *train)
 {
 	u32 psn = roce_psn_add(qp->requester.limit_psn, -1);
-	const struct roce_request *request = find_request(&qp->requester, psn);
+	const struct roce_request *request = roce_request_of(&qp->requester, psn);
 	struct roce_packet packet;
 
 	if (!request)
@@ -395,38 +383,6 @@ bool roce_repair_send(struct roce_qp *qp)
 
 /* --- Received selective acknowledgments --- */
 
-/* Number of responses of a READ, the n-th request that waits, whose request is early */
-static u32 count_owed(const struct roce_requester *requester, u32 n)
-{
-	const struct roce_scoreboard *board = requester->board;
-	u32 end = *roce_asked_end(requester, n), begin;
-	const struct roce_request *request = find_request(requester, roce_psn_add(end, -1));
-
-	begin = n ? *roce_asked_end(requester, n - 1) : board->expected;
-	if (request)
-		begin = roce_psn_later(begin, request->first_psn);
-	/* The request packet has the first PSN. */
-	begin = roce_psn_later(roce_psn_add(begin, 1), board->expected);
-	if (!roce_psn_precedes(begin, end))
-		return 0;
-	return roce_psn_add(end, -begin) - roce_scoreboard_missing(board, begin, end);
-}
-
-/**
- * roce_repair_early() - number of packets in flight that the peer keeps
- * @requester: owned by the caller
- *
- * Without the responses of early READs, which are still to come.
- */
-u32 roce_repair_early(const struct roce_requester *requester)
-{
-	u32 early = roce_scoreboard_early(requester->board), n;
-
-	for (n = 0; early && n < requester->asked; n++)
-		early -= min(early, count_owed(requester, n));
-	return early;
-}
-
 /**
  * roce_repair_board() - get the scoreboard of a requester
  * @requester: owned by the caller
@@ -456,7 +412,7 @@ static void tell_of_loss(struct roce_qp *qp)
 	     roce_psn_precedes(missing.psn, requester->loss_end)))
 		return;
 	lost = roce_scoreboard_lost(board);
-	if (!roce_retransmit_give_way(qp, lost)) {
+	if (!roce_window_give_way(qp, lost)) {
 		if (!roce_is_congestion(lost, roce_psn_add(board->high,
 							   -board->expected)))
 			return;
@@ -509,7 +465,7 @@ static void look_at_timed(struct roce_qp *qp)
 	    roce_psn_diff(psn, requester->board->high) >= 0)
 		return;
 	if (roce_scoreboard_has(requester->board, psn))
-		roce_retransmit_end_round_trip(qp, roce_psn_add(psn, 1));
+		roce_window_end_round_trip(qp);
 	requester->timed_at = 0;
 }
 
@@ -520,7 +476,7 @@ static void look_at_timed(struct roce_qp *qp)
 static u32 end_of_arrival(struct roce_requester *requester, u32 end)
 {
 	u32 last = roce_psn_add(end, -1);
-	const struct roce_request *request = find_request(requester, last);
+	const struct roce_request *request = roce_request_of(requester, last);
 
 	if (!request || !roce_request_is_read(request))
 		return end;
@@ -560,5 +516,6 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 	if (news)
 		requester->news++;
 	look_at_timed(qp);
+	roce_window_arrived(qp, board->high);
 	tell_of_loss(qp);
 }

@@ -107,6 +107,25 @@ u32 roce_request_number(const struct roce_requester *requester, u32 psn)
 }
 
 /**
+ * roce_request_of() - find the request that has a PSN
+ * @requester: owned by the caller
+ * @psn: not before unacked_psn
+ *
+ * Return: the request, or NULL if the PSN is not that of a fetched request.
+ */
+const struct roce_request *roce_request_of(const struct roce_requester *requester,
+					   u32 psn)
+{
+	u32 number = roce_request_number(requester, psn);
+	const struct roce_request *request = roce_request(requester, number);
+
+	if (number == requester->fetched ||
+	    roce_psn_add(psn, -request->first_psn) >= request->packets)
+		return NULL;
+	return request;
+}
+
+/**
  * roce_requests_waiting() - number of posted requests that are not fetched yet
  * @qp: its requester is owned by the caller
  */

@@ -131,6 +131,8 @@ int roce_request_slots_alloc(struct roce_qp *qp);
 struct roce_request *roce_request(const struct roce_requester *requester,
 				  u32 number);
 u32 roce_request_number(const struct roce_requester *requester, u32 psn);
+const struct roce_request *roce_request_of(const struct roce_requester *requester,
+					   u32 psn);
 u32 roce_requests_waiting(const struct roce_qp *qp);
 struct roce_request *roce_request_fetch(struct roce_qp *qp);
 int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);

@@ -129,8 +129,7 @@ static void begin_round_trip(struct roce_requester *requester,
 		return;
 	requester->timed_psn = requester->ack_request_psn;
 	/* Packets kept after a gap have arrived before this round trip. */
-	requester->timed_unacked = roce_psn_add(requester->unacked_psn,
-						roce_repair_early(requester));
+	requester->timed_delivered = roce_window_delivered(requester);
 	requester->timed_data = xmit->sent_at;
 	requester->timed_at = roce_xmit_departure(xmit);
 }
@@ -369,6 +368,7 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->sack_accepted = false;
 	requester->sack_confirmed = false;
 	roce_retransmit_start(qp);
+	roce_window_start(qp);
 	/* Skip work requests that were posted too early, and refused. */
 	if (roce_qp_is_user(qp))
 		roce_ring_skip(&requester->ring);

@@ -41,8 +41,10 @@ struct roce_scoreboard;
  * @unacked_psn: oldest PSN that the responder has not acknowledged
  * @next_psn: first PSN of the next request to fetch
  * @window: packets that may be in flight
- * @window_psn: limit_psn when @window was set; @window grows when all packets before it
- *	are acknowledged
+ * @window_psn: limit_psn when @window was set; @window grows when this packet or a later
+ *	one has arrived
+ * @slow_start: @window grows with each packet that arrives, see window.c
+ * @delivered: roce_window_delivered() of the latest acknowledgment in slow start
  * @busy_packets: packets in flight that keep the peer busy, by the latest round trip
  * @min_rtt: the shortest round trip, nanoseconds; 0 if none was measured
  * @min_rtt_at: jiffies when it was measured
@@ -66,7 +68,7 @@ struct roce_scoreboard;
  * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
  * @timed_at: its departure, nanoseconds; 0 if no round trip is measured
  * @round_trip_ended: end of the latest measured round trip, nanoseconds
- * @timed_unacked: unacked_psn at @timed_at, plus the packets after it that had arrived
+ * @timed_delivered: roce_window_delivered() at @timed_at
  * @timed_data: the packet has payload, so congestion control gets the sample
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
@@ -105,6 +107,8 @@ struct roce_requester {
 	u32 next_psn;
 	u32 window;
 	u32 window_psn;
+	bool slow_start;
+	u32 delivered;
 	u32 busy_packets;
 	u64 min_rtt;
 	unsigned long min_rtt_at;
@@ -128,7 +132,7 @@ struct roce_requester {
 	u32 timed_psn;
 	u64 timed_at;
 	u64 round_trip_ended;
-	u32 timed_unacked;
+	u32 timed_delivered;
 	bool timed_data;
 	u64 srtt;
 	bool sack_accepted;
@@ -178,9 +182,6 @@ void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
-bool roce_retransmit_give_way(struct roce_qp *qp, u32 lost);
-void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets);
-void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn);
 void roce_retransmit_forget_losses(struct roce_qp *qp);
 void roce_retransmit_progressed(struct roce_qp *qp);
 void roce_retransmit_check_timeout(struct roce_qp *qp);
@@ -188,6 +189,16 @@ void roce_retransmit_arm_timer(struct roce_qp *qp);
 void roce_retransmit_init(struct roce_qp *qp);
 void roce_retransmit_start(struct roce_qp *qp);
 void roce_retransmit_stop(struct roce_qp *qp);
+
+/* window.c */
+u32 roce_window_delivered(const struct roce_requester *requester);
+u32 roce_window_room(const struct roce_qp *qp);
+void roce_window_halve(struct roce_requester *requester);
+bool roce_window_give_way(struct roce_qp *qp, u32 lost);
+void roce_window_arrived(struct roce_qp *qp, u32 psn);
+void roce_window_measured(struct roce_qp *qp, u64 rtt, u32 packets);
+void roce_window_end_round_trip(struct roce_qp *qp);
+void roce_window_start(struct roce_qp *qp);
 
 /* probe.c */
 void roce_probe_arm(struct roce_qp *qp);

@@ -16,7 +16,6 @@
 #include "counters.h"
 #include "engine.h"
 #include "flow.h"
-#include "reorder.h"
 #include "request.h"
 #include "requester.h"
 #include "roce_psn.h"
@@ -24,36 +23,6 @@
 #include "scoreboard.h"
 #include "spread.h"
 #include "trace.h"
-
-/*
- * The window: the number of packets in flight. Some of them wait in a receiver's per-CPU
- * backlog, which silently drops sk_buffs above 1000. Every packet after a loss is sent
- * in vain, and many QPs that send more than arrives within their timeouts would send
- * the same packets forever. So a loss halves the window. Every window that arrives
- * widens a narrow one by a step.
- *
- * A distant peer needs a larger window: twice what it acknowledges in the shortest round
- * trip. More would only lengthen the queues on the path, and with them the round trip.
- * With selective acknowledgments a narrow window follows that, too, and doubles in a
- * round trip as long as there is no queue. Go-back-N should have few packets in flight,
- * because it sends all of them again after a loss.
- *
- * A port that does not mark is shared by windows, as with TCP Westwood: if round trips are
- * longer than the shortest one, the port has a queue, and a loss halves what is in flight.
- * As long as little is lost, what a far peer needs stays in flight: so a line that loses
- * packets at random is not slowed down. Over a crowded port a narrow window grows by one
- * packet.
- */
-#define MIN_WINDOW		4u
-#define MIN_WINDOW_BACK		16u	/* that going back leaves */
-#define WINDOW_STEP		4
-#define MAX_WINDOW_BYTES	SZ_32M
-
-/* A round trip is so much longer for a queue, and not for a host that is slow to answer. */
-#define CROWDED_NANOSECONDS	(50 * NSEC_PER_USEC)
-
-/* Routes change, and the shortest round trip with them. */
-#define MIN_RTT_LIFETIME	(60 * HZ)
 
 /* 9.7.6.1.3: a timeout may last up to four times the value of the attribute. */
 #define MAX_BACKOFF		2
@@ -152,10 +121,7 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 	roce_count(qp, completer_retry_err);
 	trace_roce_retry(qp, roce_counter_name(why));
 	requester->retries--;
-	requester->window = max(requester->window / 2,
-				min(requester->window, MIN_WINDOW_BACK));
-	requester->busy_packets = 0;
-	requester->window_psn = requester->limit_psn;
+	roce_window_halve(requester);
 	roce_retransmit_go_back(qp);
 }
 
@@ -172,103 +138,6 @@ void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 	qp->requester.repairing = true;
 	qp->requester.repair_psn = psn;
 	roce_retransmit_expect_progress(qp);
-}
-
-static bool is_crowded(const struct roce_requester *requester)
-{
-	return requester->srtt > requester->min_rtt + CROWDED_NANOSECONDS;
-}
-
-/**
- * roce_retransmit_give_way() - react to a loss over a crowded port
- * @qp: its requester is owned by the caller
- * @lost: number of packets
- *
- * If the window is as narrow as it can be, the rate is cut.
- *
- * Return: false if the port is not crowded.
- */
-bool roce_retransmit_give_way(struct roce_qp *qp, u32 lost)
-{
-	struct roce_requester *requester = &qp->requester;
-	u32 flight = roce_in_flight(requester);
-	u32 half = min(requester->window, flight) / 2;
-	u32 least = roce_is_congestion(lost, flight) ? 0 : requester->busy_packets;
-
-	if (!roce_flow_is_controlled(qp) || !is_crowded(requester))
-		return false;
-	if (requester->window <= MIN_WINDOW)
-		roce_flow_lost(qp, ROCE_CC_NAK);
-	requester->window = min(requester->window, max3(half, least, MIN_WINDOW));
-	requester->window_psn = requester->limit_psn;
-	return true;
-}
-
-static void widen_window(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-	u32 most = min(MAX_WINDOW_BYTES / qp->mtu, ROCE_EARLY_PACKETS);
-	u32 least = requester->window;
-
-	if (least < ROCE_NEAR_WINDOW) {
-		least += is_crowded(requester) ? 1 : WINDOW_STEP;
-		if (!requester->sack_accepted)
-			most = least;
-	}
-	requester->window = clamp(requester->busy_packets, least, most);
-	requester->window_psn = requester->limit_psn;
-}
-
-static void smooth(struct roce_requester *requester, u64 rtt)
-{
-	requester->srtt = requester->srtt ? (7 * requester->srtt + rtt) / 8 : rtt;
-}
-
-/**
- * roce_retransmit_measured() - take a sample of the round trip time
- * @qp: its requester is owned by the caller
- * @rtt: the round trip time, nanoseconds, not 0
- * @packets: number of packets that were acknowledged meanwhile
- */
-void roce_retransmit_measured(struct roce_qp *qp, u64 rtt, u32 packets)
-{
-	struct roce_requester *requester = &qp->requester;
-
-	smooth(requester, rtt);
-	/* A small window drains the queues, so that the next samples are short. */
-	if (time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME)) {
-		requester->window = min(requester->window, ROCE_NEAR_WINDOW);
-		requester->min_rtt = 0;
-	}
-	if (!requester->min_rtt || rtt <= requester->min_rtt) {
-		requester->min_rtt = rtt;
-		requester->min_rtt_at = jiffies;
-	}
-	requester->busy_packets = div64_u64(2 * packets * requester->min_rtt, rtt);
-}
-
-/**
- * roce_retransmit_end_round_trip() - the timed packet is acknowledged
- * @qp: its requester is owned by the caller; a round trip is measured
- * @end_psn: one past the last PSN that was acknowledged with it
- */
-void roce_retransmit_end_round_trip(struct roce_qp *qp, u32 end_psn)
-{
-	struct roce_requester *requester = &qp->requester;
-	u64 now = ktime_get_ns();
-
-	/* A coarse clock may show the same time at both ends. */
-	if (now >= requester->timed_at) {
-		u64 rtt = max(now - requester->timed_at, 1ull);
-
-		if (requester->timed_data)
-			roce_flow_acknowledged(qp, rtt);
-		roce_retransmit_measured(qp, rtt,
-					 roce_psn_add(end_psn,
-						      -requester->timed_unacked));
-	}
-	requester->timed_at = 0;
-	requester->round_trip_ended = now;
 }
 
 /* Remove acknowledged packets from the scoreboard. */
@@ -296,10 +165,9 @@ void roce_retransmit_progressed(struct roce_qp *qp)
 
 	requester->recovering = false;
 	roce_sack_progressed(requester);
-	if (roce_psn_diff(requester->unacked_psn, requester->window_psn) >= 0)
-		widen_window(qp);
 	roce_retransmit_renew(qp);
 	acknowledge_losses(requester);
+	roce_window_arrived(qp, requester->unacked_psn);
 
 	while (requester->asked &&
 	       roce_psn_diff(*roce_asked_end(requester, 0),
@@ -361,20 +229,15 @@ void roce_retransmit_init(struct roce_qp *qp)
 }
 
 /**
- * roce_retransmit_start() - reset retries and window
+ * roce_retransmit_start() - reset retries and losses
  * @qp: both engines are owned by the caller; attr is set
  */
 void roce_retransmit_start(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	requester->window = ROCE_NEAR_WINDOW;
-	requester->min_rtt = 0;
-	requester->busy_packets = 0;
-	requester->window_psn = qp->attr.sq_psn;
 	requester->recovering = false;
 	requester->repairing = false;
-	requester->srtt = 0;
 	requester->back_psn = qp->attr.sq_psn;
 	requester->losing = false;
 	requester->loss_end = qp->attr.sq_psn;

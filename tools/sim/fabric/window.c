@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The window of a sender, as in window.c of the driver. A loss leaves it as it is:
+ * roce_window_give_way() has no counterpart here.
+ */
+#include "options.h"
+#include "roce_psn.h"
+#include "window.h"
+
+#define MIN_WINDOW	16u
+#define WINDOW_BYTES	(32u << 20)
+#define WINDOW_STEP	4
+#define CROWDED		50000	/* nanoseconds */
+
+static u32 widest(void)
+{
+	return min_of(WINDOW_BYTES / options.payload, EARLY_PACKETS);
+}
+
+/** window_delivered() - number of packets that have arrived, since the beginning */
+u64 window_delivered(const struct sender *sender)
+{
+	return sender->acked + roce_scoreboard_early(sender->board);
+}
+
+static void widen(struct sender *sender)
+{
+	u32 least = sender->window;
+
+	if (least < NEAR_WINDOW)
+		least += WINDOW_STEP;
+	sender->window = min_of(max_of(sender->busy_packets, least), max_of(widest(), least));
+	sender->window_psn = sender->limit_psn;
+}
+
+static void start_slowly(struct sender *sender)
+{
+	u32 most = min_of(2 * sender->busy_packets, widest());
+	u64 before = sender->delivered;
+
+	sender->delivered = window_delivered(sender);
+	if (sender->delivered > before)
+		sender->window = max_of(sender->window,
+					min_of(sender->window + sender->delivered - before, most));
+}
+
+/** window_arrived() - packets before @psn have arrived, not necessarily all */
+void window_arrived(struct sender *sender, u32 psn)
+{
+	if (sender->slow_start)
+		start_slowly(sender);
+	if (roce_psn_precedes(sender->window_psn, psn))
+		widen(sender);
+}
+
+/** window_end_round_trip() - the timed packet has arrived */
+void window_end_round_trip(struct sender *sender, u64 now)
+{
+	u64 packets = window_delivered(sender) - sender->timed_delivered;
+	u64 rtt = now - sender->timed_at;
+
+	sender->srtt = sender->srtt ? (7 * sender->srtt + rtt) / 8 : rtt;
+	if (!sender->min_rtt || rtt < sender->min_rtt)
+		sender->min_rtt = rtt;
+	sender->busy_packets = 2 * packets * sender->min_rtt / rtt;
+	sender->timed_at = 0;
+	sender->round_trip_ended = now;
+	if (sender->slow_start && rtt > sender->min_rtt + max_of(sender->min_rtt, CROWDED)) {
+		sender->slow_start = false;
+		sender->window = min_of(sender->window, max_of(sender->busy_packets, NEAR_WINDOW));
+	}
+}
+
+/** window_halve() - send less, before going back */
+void window_halve(struct sender *sender)
+{
+	sender->window = max_of(sender->window / 2, min_of(sender->window, MIN_WINDOW));
+	sender->busy_packets = 0;
+	sender->window_psn = sender->limit_psn;
+}
