@@ -617,6 +617,25 @@ static void a_lost_request_slows_the_requester_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->qp->flow.cc.rate, a->dev->congestion.line_rate / 2);
 }
 
+/* The second one is found when the first one is sent again, and all behind it. */
+static void losses_among_packets_in_flight_slow_down_once(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *end = &wire->ends[0];
+
+	wire_forget(wire);
+	wire_fault(end, 1, WIRE_DROP);
+	wire_fault(end, 5 + 2, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(end, packet_seq_err), 2);
+	KUNIT_EXPECT_EQ(test, SEEN(end, roce_slow_restart_cnps), 1);
+
+	wire_forget(wire);
+	wire_fault(end, 1, WIRE_DROP);
+	transfer(wire, IB_WR_RDMA_WRITE, 5 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(end, roce_slow_restart_cnps), 2);
+}
+
 static void a_lost_response_slows_the_responder_down(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
@@ -841,6 +860,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_wait_for_the_netdev_is_not_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
+	KUNIT_CASE(losses_among_packets_in_flight_slow_down_once),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
 	KUNIT_CASE(a_flow_restarts_slowly_after_a_timeout),

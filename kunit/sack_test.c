@@ -404,6 +404,30 @@ static void a_repeated_sack_is_kept_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, reorder_kept), 1);
 }
 
+/* Without timeouts, so that nothing else moves the deadline */
+static void news_of_the_peer_put_the_timeout_off(struct kunit *test)
+{
+	const struct roce_sack_range range = { cpu_to_be16(1), cpu_to_be16(2) };
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+	unsigned long passed;
+
+	get_acquainted(wire);
+	a->cut = true;
+	post(wire, IB_WR_RDMA_WRITE, 1);
+	wire_run(wire);
+	passed = requester->ack_deadline - HZ;
+	requester->ack_deadline = passed;
+	inject_sack(wire, requester->unacked_psn, &range, 1);
+	KUNIT_EXPECT_TRUE(test, time_after(requester->ack_deadline, passed));
+	/* This one tells nothing new. */
+	requester->ack_deadline = passed;
+	inject_sack(wire, requester->unacked_psn, &range, 1);
+	KUNIT_EXPECT_EQ(test, requester->ack_deadline, passed);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_acks_received), 2);
+}
+
 /* One atomic is lost on its way, and each is executed once. */
 static void a_lost_atomic_is_executed_once(struct kunit *test)
 {
@@ -905,6 +929,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(all_early_reads_of_a_train_are_known),
 	KUNIT_CASE(a_kept_sack_does_not_take_the_place_of_a_response),
 	KUNIT_CASE(a_repeated_sack_is_kept_once),
+	KUNIT_CASE(news_of_the_peer_put_the_timeout_off),
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),

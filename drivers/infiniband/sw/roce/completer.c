@@ -207,10 +207,15 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 static void sequence_error(struct roce_qp *qp)
 {
+	struct roce_requester *requester = &qp->requester;
+
 	roce_count(qp, rcvd_seq_err);
-	if (is_recovering(&qp->requester) || roce_repair_alone(qp))
+	if (is_recovering(requester) || roce_repair_alone(qp))
 		return;
-	roce_flow_lost(qp, ROCE_CC_NAK);
+	if (!roce_loss_is_told(requester, requester->unacked_psn)) {
+		roce_flow_lost(qp, ROCE_CC_NAK);
+		roce_loss_told(requester);
+	}
 	roce_retransmit_retry(qp, ROCE_COUNTER_packet_seq_err);
 }
 

@@ -408,8 +408,7 @@ static void tell_of_loss(struct roce_qp *qp)
 	u32 lost;
 
 	if (!find_lost(requester, &missing) ||
-	    (requester->losing &&
-	     roce_psn_precedes(missing.psn, requester->loss_end)))
+	    roce_loss_is_told(requester, missing.psn))
 		return;
 	lost = roce_scoreboard_lost(board);
 	if (!roce_window_give_way(qp, lost)) {
@@ -418,8 +417,7 @@ static void tell_of_loss(struct roce_qp *qp)
 			return;
 		roce_flow_lost(qp, ROCE_CC_NAK);
 	}
-	requester->losing = true;
-	requester->loss_end = requester->limit_psn;
+	roce_loss_told(requester);
 }
 
 /**
@@ -513,8 +511,10 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 	roce_spread_learn(qp, packet->psn);
 	lost_end = roce_spread_unknown(requester, roce_psn_add(packet->psn, packet->lost));
 	roce_scoreboard_lose(board, lost_end);
-	if (news)
+	if (news) {
 		requester->news++;
+		roce_retransmit_expect_progress(qp);
+	}
 	look_at_timed(qp);
 	roce_window_arrived(qp, board->high);
 	tell_of_loss(qp);

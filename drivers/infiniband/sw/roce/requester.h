@@ -160,6 +160,19 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
 }
 
+/** roce_loss_is_told() - whether congestion control knows of the loss of a packet */
+static inline bool roce_loss_is_told(const struct roce_requester *requester, u32 psn)
+{
+	return requester->losing && roce_psn_precedes(psn, requester->loss_end);
+}
+
+/** roce_loss_told() - all packets in flight together count as one loss */
+static inline void roce_loss_told(struct roce_requester *requester)
+{
+	requester->losing = true;
+	requester->loss_end = requester->limit_psn;
+}
+
 /** roce_asked_end() - the @n-th entry of asked_end */
 static inline u32 *roce_asked_end(const struct roce_requester *requester, u32 n)
 {

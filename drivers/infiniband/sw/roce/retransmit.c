@@ -76,7 +76,6 @@ void roce_retransmit_forget_losses(struct roce_qp *qp)
 	if (requester->board)
 		requester->board->gaps = 0;
 	roce_spread_forget(requester);
-	requester->losing = false;
 	requester->probing = false;
 	requester->repeat_probes = false;
 }
