@@ -617,8 +617,8 @@ static void a_lost_request_slows_the_requester_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->qp->flow.cc.rate, a->dev->congestion.line_rate / 2);
 }
 
-/* The second one is found when the first one is sent again, and all behind it. */
-static void losses_among_packets_in_flight_slow_down_once(struct kunit *test)
+/* It goes back for the lost packet, and the copy of another one is lost. */
+static void a_lost_copy_slows_nobody_down_again(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, false, false);
 	struct wire_end *end = &wire->ends[0];
@@ -860,7 +860,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_wait_for_the_netdev_is_not_made_up_for),
 	KUNIT_CASE(a_full_netdev_costs_no_rate),
 	KUNIT_CASE(a_lost_request_slows_the_requester_down),
-	KUNIT_CASE(losses_among_packets_in_flight_slow_down_once),
+	KUNIT_CASE(a_lost_copy_slows_nobody_down_again),
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
 	KUNIT_CASE(a_flow_restarts_slowly_after_a_timeout),

@@ -404,6 +404,32 @@ static void a_repeated_sack_is_kept_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, reorder_kept), 1);
 }
 
+/* The second one comes when one packet has filled the gap of the first one. */
+static void sacks_widen_the_window_by_what_they_tell(struct kunit *test)
+{
+	const struct roce_sack_range first = { cpu_to_be16(1), cpu_to_be16(101) };
+	const struct roce_sack_range second = { cpu_to_be16(1), cpu_to_be16(51) };
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+	u32 psn;
+
+	get_acquainted(wire);
+	a->cut = true;
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, 200 * MTU);
+	wire_run(wire);
+	psn = requester->unacked_psn;
+	requester->slow_start = true;
+	requester->delivered = psn;
+	requester->busy_packets = 1000;
+	requester->timed_at = 0;
+	requester->window_psn = roce_psn_add(psn, 1 << 20);
+	inject_sack(wire, psn, &first, 1);
+	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW + 100);
+	inject_sack(wire, roce_psn_add(psn, 101), &second, 1);
+	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW + 101 + 50);
+}
+
 /* Without timeouts, so that nothing else moves the deadline */
 static void news_of_the_peer_put_the_timeout_off(struct kunit *test)
 {
@@ -929,6 +955,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(all_early_reads_of_a_train_are_known),
 	KUNIT_CASE(a_kept_sack_does_not_take_the_place_of_a_response),
 	KUNIT_CASE(a_repeated_sack_is_kept_once),
+	KUNIT_CASE(sacks_widen_the_window_by_what_they_tell),
 	KUNIT_CASE(news_of_the_peer_put_the_timeout_off),
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),

@@ -185,6 +185,20 @@ static void a_queue_as_long_as_the_path_ends_slow_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requester->window, 400);
 }
 
+static void many_losses_end_slow_start(struct kunit *test)
+{
+	struct wire *wire = new_wire(test);
+	struct roce_requester *requester = begin(wire, 200);
+
+	arrive(wire, 1000);
+	KUNIT_EXPECT_EQ(test, requester->window, 800);
+	requester->psn = roce_psn_add(requester->unacked_psn, 800);
+	roce_window_give_way(wire->ends[0].qp, 100);
+	KUNIT_EXPECT_EQ(test, requester->window, 800);
+	roce_window_give_way(wire->ends[0].qp, 101);
+	KUNIT_EXPECT_EQ(test, requester->window, 400);
+}
+
 static void go_back_n_has_no_slow_start(struct kunit *test)
 {
 	struct wire *wire = new_wire(test);
@@ -204,9 +218,15 @@ static void slow_start_begins_anew_with_the_shortest_round_trip(struct kunit *te
 	arrive(wire, ROCE_NEAR_WINDOW);
 	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW);
 
+	/* This one is about the packets of before. */
 	requester->min_rtt_at -= 61 * HZ;
 	roce_window_measured(wire->ends[0].qp, 21 * NSEC_PER_MSEC, 1000);
 	KUNIT_EXPECT_EQ(test, requester->min_rtt, 21 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, requester->window_psn, requester->limit_psn);
+	requester->window_psn = roce_psn_add(requester->unacked_psn, 1 << 20);
+	arrive(wire, ROCE_NEAR_WINDOW);
+	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW);
+	roce_window_measured(wire->ends[0].qp, 21 * NSEC_PER_MSEC, 1000);
 	arrive(wire, ROCE_NEAR_WINDOW);
 	KUNIT_EXPECT_EQ(test, requester->window, 2 * ROCE_NEAR_WINDOW);
 }
@@ -220,6 +240,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(in_slow_start_the_window_has_at_most_twice_what_it_needs),
 	KUNIT_CASE(early_packets_widen_the_window_in_slow_start),
 	KUNIT_CASE(a_queue_as_long_as_the_path_ends_slow_start),
+	KUNIT_CASE(many_losses_end_slow_start),
 	KUNIT_CASE(go_back_n_has_no_slow_start),
 	KUNIT_CASE(slow_start_begins_anew_with_the_shortest_round_trip),
 	{}

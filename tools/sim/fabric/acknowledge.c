@@ -78,6 +78,7 @@ static void tell_of_loss(struct sender *sender, u64 now)
 		return;
 	if (sender->losing && roce_psn_precedes(begin, sender->loss_end))
 		return;
+	window_end_slow_start(sender);
 	sender->losing = true;
 	sender->loss_end = sender->limit_psn;
 	rate_lost(sender, ROCE_CC_NAK, now);
@@ -114,6 +115,8 @@ static void take_sack(struct sender *sender, u32 psn, const struct sack *sack, u
 		lost_end = roce_paths_oldest(sender->paths, lost_end);
 	roce_scoreboard_lose(sender->board, lost_end);
 	sender->news += news;
+	if (news)
+		sender->deadline = now + timers_ack_timeout(sender);
 	look_at_timed(sender, now);
 	window_arrived(sender, sender->board->high);
 	tell_of_loss(sender, now);

@@ -80,7 +80,6 @@ static void forget_losses(struct sender *sender)
 		sender->board->gaps = 0;
 	if (sender->paths)
 		roce_paths_forget(sender->paths, sender->unacked_psn);
-	sender->losing = false;
 	sender->probing = false;
 	sender->repeat_probes = false;
 }
@@ -92,6 +91,8 @@ void timers_timeout(struct sender *sender, u64 now)
 		return;
 	sender->timeouts++;
 	sender->retries++;
+	sender->losing = true;
+	sender->loss_end = sender->limit_psn;
 	window_halve(sender);
 	sender->psn = sender->unacked_psn;
 	sender->ack_request_psn = roce_psn_add(sender->psn, -1);

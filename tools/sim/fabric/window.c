@@ -44,6 +44,16 @@ static void start_slowly(struct sender *sender)
 					min_of(sender->window + sender->delivered - before, most));
 }
 
+/** window_end_slow_start() - many packets were lost, or wait in a queue */
+void window_end_slow_start(struct sender *sender)
+{
+	u32 needed = max_of(sender->busy_packets, NEAR_WINDOW);
+
+	if (sender->slow_start)
+		sender->window = min_of(sender->window, needed);
+	sender->slow_start = false;
+}
+
 /** window_arrived() - packets before @psn have arrived, not necessarily all */
 void window_arrived(struct sender *sender, u32 psn)
 {
@@ -65,10 +75,8 @@ void window_end_round_trip(struct sender *sender, u64 now)
 	sender->busy_packets = 2 * packets * sender->min_rtt / rtt;
 	sender->timed_at = 0;
 	sender->round_trip_ended = now;
-	if (sender->slow_start && rtt > sender->min_rtt + max_of(sender->min_rtt, CROWDED)) {
-		sender->slow_start = false;
-		sender->window = min_of(sender->window, max_of(sender->busy_packets, NEAR_WINDOW));
-	}
+	if (rtt > sender->min_rtt + max_of(sender->min_rtt, CROWDED))
+		window_end_slow_start(sender);
 }
 
 /** window_halve() - send less, before going back */

@@ -292,6 +292,7 @@ static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 			      const struct roce_packet *packet)
 {
 	int count = read_ranges(qp, packet);
+	bool whole;
 
 	if (count < 0) {
 		roce_drop(qp, rx_dropped_header, packet);
@@ -303,8 +304,10 @@ static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 		if (count)
 			roce_repair_learn(qp, packet, count);
 	}
-	return !acknowledge_until(qp, packet->psn) &&
-	       receive_response_ahead(qp, skb, packet);
+	whole = acknowledge_until(qp, packet->psn);
+	if (!packet->again && count)
+		roce_repair_learned(qp);
+	return !whole && receive_response_ahead(qp, skb, packet);
 }
 
 /*

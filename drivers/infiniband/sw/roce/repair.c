@@ -515,7 +515,16 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 		requester->news++;
 		roce_retransmit_expect_progress(qp);
 	}
-	look_at_timed(qp);
-	roce_window_arrived(qp, board->high);
 	tell_of_loss(qp);
+}
+
+/**
+ * roce_repair_learned() - count what a selective acknowledgment has told of
+ * @qp: its requester is owned by the caller, and has moved on to the PSN of the
+ *	acknowledgment, after roce_repair_learn()
+ */
+void roce_repair_learned(struct roce_qp *qp)
+{
+	look_at_timed(qp);
+	roce_window_arrived(qp, qp->requester.board->high);
 }

@@ -160,7 +160,7 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
 }
 
-/** roce_loss_is_told() - whether congestion control knows of the loss of a packet */
+/** roce_loss_is_told() - whether the rate or the window has reacted to the loss of a packet */
 static inline bool roce_loss_is_told(const struct roce_requester *requester, u32 psn)
 {
 	return requester->losing && roce_psn_precedes(psn, requester->loss_end);

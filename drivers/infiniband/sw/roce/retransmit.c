@@ -192,6 +192,7 @@ void roce_retransmit_check_timeout(struct roce_qp *qp)
 		return;
 
 	roce_flow_lost(qp, ROCE_CC_TIMEOUT);
+	roce_loss_told(requester);
 	roce_retransmit_retry(qp, ROCE_COUNTER_local_ack_timeout_err);
 }
 

@@ -14,9 +14,10 @@
  * A round trip shows what was in flight when it began, so this lags behind by one. That is
  * too slow at first: in slow start each packet that arrives makes room for another one. The
  * window doubles in a round trip, and is at most twice as large as above. Slow start ends
- * when a round trip takes twice as long as the shortest one. A shorter queue is no reason:
- * trains that leave together queue behind each other, on any path. Packets that are only
- * late delay nothing: what counts is that a window has arrived, and not that all of it has.
+ * when many packets are lost, or a round trip takes twice as long as the shortest one, and
+ * 50 us longer. A shorter queue is no reason: trains that leave together queue behind each
+ * other, on any path. Packets that are only late delay nothing: what counts is that a
+ * window has arrived, and not that all of it has.
  *
  * A port that does not mark is shared by windows, as with TCP Westwood: if round trips are
  * longer than the shortest one, the port has a queue, and a loss halves what is in flight.
@@ -114,6 +115,15 @@ u32 roce_window_room(const struct roce_qp *qp)
 
 /* --- Losses --- */
 
+static void end_slow_start(struct roce_requester *requester)
+{
+	u32 needed = max(requester->busy_packets, ROCE_NEAR_WINDOW);
+
+	if (requester->slow_start)
+		requester->window = min(requester->window, needed);
+	requester->slow_start = false;
+}
+
 static bool is_crowded(const struct roce_requester *requester)
 {
 	return requester->srtt > requester->min_rtt + CROWDED_NANOSECONDS;
@@ -132,11 +142,12 @@ void roce_window_halve(struct roce_requester *requester)
 }
 
 /**
- * roce_window_give_way() - react to a loss over a crowded port
+ * roce_window_give_way() - react to a loss
  * @qp: its requester is owned by the caller
  * @lost: number of packets
  *
- * If the window is as narrow as it can be, the rate is cut.
+ * Where many packets are lost, slow start ends. Over a crowded port the window gets
+ * narrower; if it is as narrow as it can be, the rate is cut.
  *
  * Return: false if the port is not crowded.
  */
@@ -145,8 +156,11 @@ bool roce_window_give_way(struct roce_qp *qp, u32 lost)
 	struct roce_requester *requester = &qp->requester;
 	u32 flight = roce_in_flight(requester);
 	u32 half = min(requester->window, flight) / 2;
-	u32 least = roce_is_congestion(lost, flight) ? 0 : requester->busy_packets;
+	bool congestion = roce_is_congestion(lost, flight);
+	u32 least = congestion ? 0 : requester->busy_packets;
 
+	if (congestion)
+		end_slow_start(requester);
 	if (!roce_flow_is_controlled(qp) || !is_crowded(requester))
 		return false;
 	if (requester->window <= MIN_WINDOW)
@@ -192,14 +206,6 @@ static void start_slowly(struct roce_qp *qp)
 					min(requester->window + packets, most));
 }
 
-static void end_slow_start(struct roce_requester *requester)
-{
-	u32 needed = max(requester->busy_packets, ROCE_NEAR_WINDOW);
-
-	requester->slow_start = false;
-	requester->window = min(requester->window, needed);
-}
-
 /**
  * roce_window_arrived() - packets have arrived
  * @qp: its requester is owned by the caller
@@ -222,10 +228,15 @@ static void smooth(struct roce_requester *requester, u64 rtt)
 	requester->srtt = requester->srtt ? (7 * requester->srtt + rtt) / 8 : rtt;
 }
 
-/* A small window drains the queues, so that the next samples are short. */
+/*
+ * A small window drains the queues, so that the next samples are short. This one is about
+ * the large window.
+ */
 static void begin_anew(struct roce_requester *requester)
 {
 	requester->window = min(requester->window, ROCE_NEAR_WINDOW);
+	requester->window_psn = requester->limit_psn;
+	requester->busy_packets = 0;
 	requester->slow_start = true;
 	requester->delivered = roce_window_delivered(requester);
 	requester->min_rtt = 0;
@@ -241,16 +252,20 @@ void roce_window_measured(struct roce_qp *qp, u64 rtt, u32 packets)
 {
 	struct roce_requester *requester = &qp->requester;
 
+	bool outdated = requester->min_rtt &&
+			time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME);
+
 	smooth(requester, rtt);
-	if (time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME))
+	if (outdated)
 		begin_anew(requester);
 	if (!requester->min_rtt || rtt <= requester->min_rtt) {
 		requester->min_rtt = rtt;
 		requester->min_rtt_at = jiffies;
 	}
+	if (outdated)
+		return;
 	requester->busy_packets = div64_u64(2 * packets * requester->min_rtt, rtt);
-	if (requester->slow_start &&
-	    rtt > requester->min_rtt + max(requester->min_rtt, CROWDED_NANOSECONDS))
+	if (rtt > requester->min_rtt + max(requester->min_rtt, CROWDED_NANOSECONDS))
 		end_slow_start(requester);
 }
 
