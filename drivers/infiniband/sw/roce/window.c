@@ -251,7 +251,6 @@ static void begin_anew(struct roce_requester *requester)
 void roce_window_measured(struct roce_qp *qp, u64 rtt, u32 packets)
 {
 	struct roce_requester *requester = &qp->requester;
-
 	bool outdated = requester->min_rtt &&
 			time_after(jiffies, requester->min_rtt_at + MIN_RTT_LIFETIME);
 
