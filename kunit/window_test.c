@@ -96,13 +96,13 @@ static void a_late_packet_does_not_delay_the_window(struct kunit *test)
 	requester->slow_start = false;
 	requester->busy_packets = 1000;
 	requester->limit_psn = roce_psn_add(requester->window_psn, 500);
-	roce_window_arrived(qp, requester->window_psn);
+	roce_window_arrived(qp, roce_psn_add(requester->window_psn, -1));
 	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW);
-	roce_window_arrived(qp, roce_psn_add(requester->window_psn, 1));
+	roce_window_arrived(qp, requester->window_psn);
 	KUNIT_EXPECT_EQ(test, requester->window, 1000);
 	/* Once for a window */
 	requester->busy_packets = 2000;
-	roce_window_arrived(qp, requester->limit_psn);
+	roce_window_arrived(qp, roce_psn_add(requester->limit_psn, -1));
 	KUNIT_EXPECT_EQ(test, requester->window, 1000);
 }
 
@@ -163,10 +163,10 @@ static void early_packets_widen_the_window_in_slow_start(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, board);
 	roce_scoreboard_expect(board, psn);
 	roce_scoreboard_arrived(board, roce_psn_add(psn, 1), roce_psn_add(psn, 101), psn);
-	roce_window_arrived(wire->ends[0].qp, board->high);
+	roce_window_arrived(wire->ends[0].qp, roce_psn_add(board->high, -1));
 	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW + 100);
 	/* They have arrived once. */
-	roce_window_arrived(wire->ends[0].qp, board->high);
+	roce_window_arrived(wire->ends[0].qp, roce_psn_add(board->high, -1));
 	KUNIT_EXPECT_EQ(test, requester->window, ROCE_NEAR_WINDOW + 100);
 }
 

@@ -118,7 +118,7 @@ static void take_sack(struct sender *sender, u32 psn, const struct sack *sack, u
 	if (news)
 		sender->deadline = now + timers_ack_timeout(sender);
 	look_at_timed(sender, now);
-	window_arrived(sender, sender->board->high);
+	window_arrived(sender, roce_psn_add(sender->board->high, -1));
 	tell_of_loss(sender, now);
 }
 

@@ -28,7 +28,7 @@
  * @confirmed: it has told that it takes selective acknowledgments
  * @confirm_psn: PSN of that packet
  * @window: packets that may be in flight
- * @window_psn: when it or a later packet has arrived, the window may grow
+ * @window_psn: when all before it has arrived, or it or a later one, the window may grow
  * @slow_start: the window grows with each packet that arrives
  * @delivered: number of packets that had arrived by the latest acknowledgment in slow start
  * @busy_packets: twice what was acknowledged in the shortest round trip

@@ -54,12 +54,12 @@ void window_end_slow_start(struct sender *sender)
 	sender->slow_start = false;
 }
 
-/** window_arrived() - packets before @psn have arrived, not necessarily all */
+/** window_arrived() - @psn is the oldest one that is missing, or the latest that has arrived */
 void window_arrived(struct sender *sender, u32 psn)
 {
 	if (sender->slow_start)
 		start_slowly(sender);
-	if (roce_psn_precedes(sender->window_psn, psn))
+	if (!roce_psn_precedes(psn, sender->window_psn))
 		widen(sender);
 }
 

@@ -526,5 +526,5 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 void roce_repair_learned(struct roce_qp *qp)
 {
 	look_at_timed(qp);
-	roce_window_arrived(qp, qp->requester.board->high);
+	roce_window_arrived(qp, roce_psn_add(qp->requester.board->high, -1));
 }

@@ -41,8 +41,8 @@ struct roce_scoreboard;
  * @unacked_psn: oldest PSN that the responder has not acknowledged
  * @next_psn: first PSN of the next request to fetch
  * @window: packets that may be in flight
- * @window_psn: limit_psn when @window was set; @window grows when this packet or a later
- *	one has arrived
+ * @window_psn: limit_psn when @window was set; @window grows when all packets before it
+ *	have arrived, or this one or a later one
  * @slow_start: @window grows with each packet that arrives, see window.c
  * @delivered: roce_window_delivered() of the latest acknowledgment in slow start
  * @busy_packets: packets in flight that keep the peer busy, by the latest round trip

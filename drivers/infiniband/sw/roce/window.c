@@ -209,7 +209,7 @@ static void start_slowly(struct roce_qp *qp)
 /**
  * roce_window_arrived() - packets have arrived
  * @qp: its requester is owned by the caller
- * @psn: one past the last PSN that has; some before it may be missing
+ * @psn: the oldest one that is missing, or the latest one that has arrived
  */
 void roce_window_arrived(struct roce_qp *qp, u32 psn)
 {
@@ -217,7 +217,7 @@ void roce_window_arrived(struct roce_qp *qp, u32 psn)
 
 	if (requester->slow_start)
 		start_slowly(qp);
-	if (roce_psn_precedes(requester->window_psn, psn))
+	if (!roce_psn_precedes(psn, requester->window_psn))
 		widen(qp);
 }
 
