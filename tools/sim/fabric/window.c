@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The window of a sender, as in window.c of the driver. A loss leaves it as it is:
- * roce_window_give_way() has no counterpart here.
+ * The window of a sender, as in window.c of the driver. Many losses end slow start, but do
+ * not make it narrower over a crowded port, as roce_window_give_way() does.
  */
 #include "options.h"
 #include "roce_psn.h"
