@@ -351,6 +351,7 @@ static bool send_lost(struct roce_qp *qp)
 	return err != -EBUSY;
 }
 
+/* No data to the flow: a probe does not wait for its rate, and so is not ECN-capable. */
 static bool send_probe(struct roce_qp *qp)
 {
 	u32 psn = roce_psn_add(qp->requester.limit_psn, -1);
