@@ -10,6 +10,7 @@
 
 SUITE=/usr/share/doc/rdma-core/tests
 AT_LEAST=107
+RUN_PYVERBS=$TEST_DIR/../package/test/run_pyverbs
 
 # Some regions want huge pages.
 [[ ! -w /proc/sys/vm/nr_hugepages ]] || echo 16 >/proc/sys/vm/nr_hugepages
@@ -23,29 +24,22 @@ cp -r "$SUITE" "$TMP/tests"
 find "$TMP/tests" -name '*.gz' -exec gunzip {} +
 
 cd "$TMP"
-run_limited a /usr/bin/python3 tests/run_tests.py --dev "$DEV_A" \
-	--gid "$GID4_A" -v >"$TMP/suite.out" 2>&1
+run_limited a /usr/bin/python3 "$RUN_PYVERBS" tests --dev "$DEV_A" --gid "$GID4_A" -v \
+	>"$TMP/suite.out" 2>"$TMP/suite.err"
 
 while read -r failed; do
 	not_ok "$failed"
-done < <(sed -n 's/^\(ERROR\|FAIL\): //p' "$TMP/suite.out")
-if ((FAILED)); then
-	sed -n '/^=====/,$p' "$TMP/suite.out" | diag
-fi
-ran=$(sed -n 's/^Ran \([0-9]*\) tests.*/\1/p' "$TMP/suite.out")
-skipped=$(sed -n 's/^\(OK\|FAILED\) .*skipped=\([0-9]*\).*/\2/p' "$TMP/suite.out")
-if [[ -n $ran && -n $skipped ]]; then
+done < <(sed -n 's/^not ok - //p' "$TMP/suite.out")
+grep '^#' "$TMP/suite.out" || true
+if grep -q '^1\.\.' "$TMP/suite.out"; then
 	ok "the suite runs to its end"
 else
-	not_ok "the suite runs to its end" "exit status $RC" "$(tail -20 "$TMP/suite.out")"
+	not_ok "the suite runs to its end" "exit status $RC" "$(tail -20 "$TMP/suite.err")"
 fi
-passed=$((ran - skipped - FAILED))
+passed=$(grep -c "^ok " "$TMP/suite.out" || true)
 if ((passed >= AT_LEAST)); then
 	ok "at least $AT_LEAST tests pass ($passed)"
 else
 	not_ok "at least $AT_LEAST tests pass ($passed)"
 fi
-note "skipped, by reason:"
-sed -n "s/.*\.\.\. skipped ['\"]\(.*\)['\"]\$/\1/p" "$TMP/suite.out" | sort |
-	uniq -c | sort -rn | diag
 finish
