@@ -6,13 +6,14 @@
 # which calls suite for each program:
 #
 #	known "rxe: libfabric, NetPIPE" "what it prints" "why, for the table"
-#	hosts_new 4
+#	hosts_new 4			# or ENDS=(...)
 #	beside "$@"
 #
 # The lines that begin with "# row" are a table of Documentation/compatibility.md.
 
 declare -A ERRORS=() REASONS=() OUTCOMES=()
 declare -a PROGRAMS=()
+declare -a ENDS=()	# "NAME NETDEV [NAMESPACE]" of each link
 
 # known "DRIVER: PROGRAM" ERROR REASON: this fails, and ERROR is in its output
 known()
@@ -32,18 +33,19 @@ hosts_new()
 	switch_new
 	for ((i = 1; i <= $1; i++)); do
 		host "$(host_name "$i")" port "p$i" "$(host_address "$i")"
+		# A link has the name of its host.
+		ENDS+=("$(host_name "$i") port $(host_name "$i")")
 	done
-	HOSTS=$1
 }
 
-# links_new: one on each host, which has the name of the host, and the same GIDs
+# links_new: all of them, with their GIDs in the same places
 links_new()
 {
-	local i name gids=''
+	local end name netdev ns gids=''
 
-	for ((i = 1; i <= HOSTS; i++)); do
-		name=$(host_name "$i")
-		link_add "$name" "$DRIVER" port "$name" || die "no link of $DRIVER"
+	for end in "${ENDS[@]}"; do
+		read -r name netdev ns <<<"$end"
+		link_add "$name" "$DRIVER" "$netdev" "$ns" || die "no link of $DRIVER"
 		[[ ${gids:-$GID4} == "$GID4" ]] || die "the hosts have GIDs in different places"
 		gids=$GID4
 	done
@@ -57,6 +59,9 @@ links_del()
 		link_del "$link"
 	done
 }
+
+# was_rdma: rdma_has_moved, where the driver counts WRITEs and READs
+was_rdma() { [[ $DRIVER != roce ]] || rdma_has_moved; }
 
 # suite PROGRAM COMMAND...: it succeeds, or fails as is known
 suite()

@@ -67,18 +67,6 @@ client_up()
 	grep "$MOUNT.*proto=rdma" /proc/mounts
 }
 
-# same MB: a file written by the client is the same on the server, and when the
-# client, which has forgotten its cache, reads it
-same()
-{
-	dd if=/dev/urandom of="$TMP/data" bs=1M count="$1" status=none
-	cp "$TMP/data" "$MOUNT/file"
-	sync -f "$MOUNT/file"
-	cmp "$TMP/data" "$EXPORT/file"
-	echo 1 >/proc/sys/vm/drop_caches
-	cmp "$TMP/data" "$MOUNT/file"
-}
-
 many_files()
 {
 	local i
@@ -120,7 +108,7 @@ ns_pair
 link_pair
 check "a server listens on RDMA" server_up
 check "a client mounts" client_up
-check "8 MiB arrive and come back" same 8
+check "8 MiB arrive and come back" same_file 8 "$MOUNT" "$EXPORT"
 check "many small files do" many_files
 check "by RDMA WRITE and READ of the server" rdma_has_moved
 check "the client unmounts" umount "$MOUNT"

@@ -294,3 +294,15 @@ perftest()
 		"$program" -d "$DEV_A" -x "$ga" "$@" -- \
 		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
 }
+
+# same_file MB MOUNT EXPORT: what a client writes is on the server, and is read back by the
+# client, which has forgotten its cache
+same_file()
+{
+	dd if=/dev/urandom of="$TMP/data" bs=1M count="$1" status=none
+	cp "$TMP/data" "$2/file"
+	sync -f "$2/file"
+	cmp "$TMP/data" "$3/file"
+	echo 1 >/proc/sys/vm/drop_caches
+	cmp "$TMP/data" "$2/file"
+}
