@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# client.sh DRIVER: programs over SMC-R and RDS; both fall back to TCP or fail silently
+# where they cannot use RDMA, so their QPs are looked at.
+
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=network.sh
+. "$TEST_DIR/machines/network.sh"
+
+# qp_of WHO: a connection of that user of the kernel is established
+qp_of() { rdma resource show qp | found "type RC state RTS.*comm \[$1\]"; }
+
+smc()
+{
+	over_smc iperf -c "$SERVER" -p "$TCP_PORT" -n 4M
+	qp_of smc
+}
+
+rds()
+{
+	timeout 300 python3 "$TEST_DIR/machines/rds.py" ask 10.99.0.2 "$RDS_PORT" "$SERVER"
+	qp_of rdma_cm
+}
+
+reached() { (: >"/dev/tcp/$SERVER/$1") 2>/dev/null; }
+
+put_back() { reached "$END_PORT"; }
+
+join 2 "$1"
+wait_for reached "$TCP_PORT"
+check "$1: SMC-R: iperf 2" smc
+check "$1: RDS: 50 messages there and back" rds
+finish
