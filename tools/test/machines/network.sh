@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 #
 # What both machines do at first; after lib.sh.
 
