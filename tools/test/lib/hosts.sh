@@ -47,10 +47,11 @@ ns_del()
 	NAMESPACES=("${left[@]}")
 }
 
-# address NS NETDEV IPV4/LEN [IPV6/LEN]: nodad, for they have to serve at once
+# address NS NETDEV IPV4/LEN [IPV6/LEN]: nodad, for they have to serve at once. NS may be
+# empty for the initial namespace.
 address()
 {
-	ip -n "$1" -batch - <<-END
+	ip ${1:+-n "$1"} -batch - <<-END
 		link set lo up
 		addr add $3 dev $2
 		${4:+addr add $4 dev $2 nodad}

@@ -14,21 +14,21 @@ qp_of() { rdma resource show qp | found "type RC state RTS.*comm \[$1\]"; }
 
 smc()
 {
-	over_smc iperf -c "$SERVER" -p "$TCP_PORT" -n 4M
+	over_smc iperf -c "$IP4_A" -p "$TCP_PORT" -n 4M
 	qp_of smc
 }
 
 rds()
 {
-	timeout 300 python3 "$TEST_DIR/machines/rds.py" ask 10.99.0.2 "$RDS_PORT" "$SERVER"
+	timeout 300 python3 "$TEST_DIR/machines/rds.py" ask "$IP4_B" "$RDS_PORT" "$IP4_A"
 	qp_of rdma_cm
 }
 
-reached() { (: >"/dev/tcp/$SERVER/$1") 2>/dev/null; }
+reached() { (: >"/dev/tcp/$IP4_A/$1") 2>/dev/null; }
 
 put_back() { reached "$END_PORT"; }
 
-join 2 "$1"
+join "$IP4_B" "$IP6_B" "$1"
 wait_for reached "$TCP_PORT"
 check "$1: SMC-R: iperf 2" smc
 check "$1: RDS: 50 messages there and back" rds

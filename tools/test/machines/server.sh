@@ -8,8 +8,8 @@
 # shellcheck source=network.sh
 . "$TEST_DIR/machines/network.sh"
 
-join 1 "$1"
-begin "$TMP/rds" python3 "$TEST_DIR/machines/rds.py" echo "$SERVER" "$RDS_PORT"
+join "$IP4_A" "$IP6_A" "$1"
+begin "$TMP/rds" python3 "$TEST_DIR/machines/rds.py" echo "$IP4_A" "$RDS_PORT"
 wait_for grep -q ready "$TMP/rds"
 begin "$TMP/iperf" over_smc iperf -s -p "$TCP_PORT"
 python3 -c 'import socket, sys; socket.create_server(("", int(sys.argv[1]))).accept()' "$END_PORT"
