@@ -7,6 +7,8 @@
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../one_host.sh
+. "$TEST_DIR/one_host.sh"
 # shellcheck source=../disks.sh
 . "$TEST_DIR/disks.sh"
 

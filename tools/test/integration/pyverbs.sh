@@ -30,7 +30,7 @@ run_limited a /usr/bin/python3 "$RUN_PYVERBS" tests --dev "$DEV_A" --gid "$GID4_
 while read -r failed; do
 	not_ok "$failed"
 done < <(sed -n 's/^not ok - //p' "$TMP/suite.out")
-grep '^#' "$TMP/suite.out" || true
+sed -n '/^#/p' "$TMP/suite.out"
 if grep -q '^1\.\.' "$TMP/suite.out"; then
 	ok "the suite runs to its end"
 else

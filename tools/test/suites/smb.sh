@@ -8,8 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../beside.sh
 . "$TEST_DIR/beside.sh"
-# shellcheck source=../disks.sh
-. "$TEST_DIR/disks.sh"
+# shellcheck source=../one_host.sh
+. "$TEST_DIR/one_host.sh"
 
 # smb_server_up FOLDER: with the share FOLDER/share
 smb_server_up()

@@ -8,13 +8,15 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../beside.sh
 . "$TEST_DIR/beside.sh"
+# shellcheck source=../one_host.sh
+. "$TEST_DIR/one_host.sh"
 # shellcheck source=../disks.sh
 . "$TEST_DIR/disks.sh"
 
 TARGET=$CONFIG/target
 STORE=$TARGET/core/iblock_0/roce
 
-# disk: of the target above, or of an RNBD server
+# disk: of a target of LIO, or of an RNBD server
 disk()
 {
 	local file
@@ -169,7 +171,6 @@ rnbd()
 	echo "sessname=roce path=ip:$IP4_B@ip:$IP4_A device_path=$RAM_DISK" \
 		>/sys/devices/virtual/rnbd-client/ctl/map_device
 	disk_works
-	find_disk
 	echo normal >"/sys/block/${DISK#/dev/}/rnbd/unmap_device"
 	wait_for disk_gone
 	modprobe -r rnbd_client
