@@ -201,15 +201,15 @@ run_long_next() {
 		$(integration "${only_in_soak[@]}")
 }
 
-# Suites of others, over roce and over rdma_rxe: MPI, rsockets, storage, SMC-R and RDS
+# Suites of others, over roce and over rdma_rxe: MPI, rsockets, Ceph, storage, SMC-R and RDS
 suite_packages=(openmpi-bin mpich netpipe-openmpi netpipe-mpich2 netpipe-tcp scalapack-mpi-test
-	scalapack-test-common iperf socat open-iscsi ksmbd-tools cifs-utils)
+	scalapack-test-common iperf socat open-iscsi ksmbd-tools cifs-utils ceph-mon ceph-osd)
 
 run_suites() {
 	local status=0
 
 	install_packages "${suite_packages[@]}"
-	run_scripts next suites/{mpi,sockets}.sh || status=1
+	run_scripts next suites/{mpi,sockets,ceph}.sh || status=1
 	run_scripts ubuntu suites/storage.sh || status=1
 	"$top/tools/test/machines/run" || status=1
 	LAB=smb "$top/tools/lab/run" --native -- "$top/tools/test/suites/smb.sh" || status=1
