@@ -97,7 +97,8 @@ static void allow_atomics(struct end *end)
 static void open_duo(struct bench *bench, enum ibv_qp_type type)
 {
 	memset(bench, 0, sizeof(*bench));
-	duo_open(&bench->duo, &(struct duo_options){ .type = type });
+	/* On a busy host a page may take seconds, while all memory is compacted. */
+	duo_open(&bench->duo, &(struct duo_options){ .type = type, .timeout = 20 });
 	allow_atomics(&bench->duo.a);
 	allow_atomics(&bench->duo.b);
 }
