@@ -244,6 +244,22 @@ static void fewer_overtakers_reveal_a_loss_after_a_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
 }
 
+/* The repair of a loss has shown how long a round trip takes. */
+static void after_a_loss_the_time_is_a_quarter_of_the_round_trip(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	const struct roce_reorder *reorder;
+
+	wire_fault(&wire->ends[0], 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE);
+	finish(wire, IB_WR_RDMA_WRITE);
+	reorder = of_responder(wire);
+	KUNIT_EXPECT_GT(test, reorder->round_trip, 0);
+	KUNIT_EXPECT_EQ(test, reorder->wait,
+			clamp_t(u64, reorder->round_trip / 4, 100 * NSEC_PER_USEC,
+				500 * NSEC_PER_USEC));
+}
+
 static void a_lost_response_is_noticed_after_a_time(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
@@ -650,6 +666,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(without_memory_a_timeout_repeats_the_lost_response),
 	KUNIT_CASE(three_overtakers_reveal_a_loss),
 	KUNIT_CASE(fewer_overtakers_reveal_a_loss_after_a_time),
+	KUNIT_CASE(after_a_loss_the_time_is_a_quarter_of_the_round_trip),
 	KUNIT_CASE(a_lost_response_is_noticed_after_a_time),
 	KUNIT_CASE(a_lost_response_is_asked_for_alone),
 	KUNIT_CASE(all_missing_responses_are_asked_for_at_once),

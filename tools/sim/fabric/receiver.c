@@ -15,6 +15,7 @@
 /* Of reorder.c and sysfs */
 #define OVERTAKERS	3u
 #define FIRST_WAIT	500000ull
+#define MIN_WAIT	100000ull
 #define LONGEST_WAIT	(10 * MSEC)
 #define FORGET_LOSSES	16
 #define CNP_INTERVAL	50000ull
@@ -115,9 +116,18 @@ static void advance(struct receiver *receiver)
 
 /* --- What is lost --- */
 
+static u64 first_wait(const struct receiver *receiver)
+{
+	u64 wait = receiver->round_trip / 4;
+
+	if (!receiver->round_trip || wait > FIRST_WAIT)
+		return FIRST_WAIT;
+	return wait > MIN_WAIT ? wait : MIN_WAIT;
+}
+
 static void forget_reordering(struct receiver *receiver)
 {
-	receiver->wait = FIRST_WAIT;
+	receiver->wait = first_wait(receiver);
 	receiver->reorders = false;
 }
 
@@ -198,10 +208,13 @@ static void leave_gap(struct receiver *receiver, u64 now)
 		receiver->recovery_end = last_kept(receiver);
 	if (!roce_psn_precedes(receiver->expected, receiver->recovery_end))
 		receiver->recovering = false;
-	if (receiver->lost_at)
+	if (receiver->lost_at) {
 		receiver->round_trip = now - receiver->lost_at;
-	else if (filled && !repaired)
+		if (!receiver->reorders)
+			receiver->wait = first_wait(receiver);
+	} else if (filled && !repaired) {
 		allow(receiver, now - receiver->gap_since);
+	}
 	receiver->gap_since = 0;
 }
 

@@ -11,7 +11,8 @@
  * for TCP, a distance and a time:
  *
  * - As long as the network has not been seen to reorder, a packet is lost when
- *   OVERTAKERS datagrams have come that were sent later, or after FIRST_WAIT.
+ *   OVERTAKERS datagrams have come that were sent later, or after FIRST_WAIT, or less
+ *   when a loss has shown how long a round trip takes.
  * - When a gap fills by itself, the network reorders. From then on only the time
  *   counts: a quarter more than the latest packet was late. A packet that was taken
  *   for lost and then comes twice was only late, too.
@@ -43,6 +44,7 @@
 /* A packet is lost after so many later sk_buffs, if the network does not reorder. */
 #define OVERTAKERS		3
 #define FIRST_WAIT		(500 * NSEC_PER_USEC)
+#define MIN_WAIT		(100 * NSEC_PER_USEC)
 #define FORGET_LOSSES		16
 
 /* Early packets after a loss are dropped when the peer does not repair it for so long. */
@@ -353,9 +355,17 @@ static void take_out(struct rb_root *root, struct sk_buff *skb)
 	roce_run(skb)->prefix.size = 0;
 }
 
+/* RFC 8985, 6.2: a quarter of the round trip, which is known since an earlier loss */
+static u64 first_wait(const struct roce_reorder *reorder)
+{
+	if (!reorder->round_trip)
+		return FIRST_WAIT;
+	return clamp_t(u64, reorder->round_trip / 4, MIN_WAIT, FIRST_WAIT);
+}
+
 static void forget(struct roce_reorder *reorder)
 {
-	reorder->wait = FIRST_WAIT;
+	reorder->wait = first_wait(reorder);
 	reorder->reorders = false;
 }
 
@@ -490,7 +500,10 @@ static void leave_gap(struct roce_reorder *reorder, struct roce_qp *qp, u32 psn)
 	if (roce_psn_diff(psn, reorder->recovery_end) >= 0)
 		reorder->recovering = false;
 	if (reorder->lost_at) {
-		reorder->round_trip = now - reorder->lost_at;
+		/* A coarse clock may show the same time at both ends. */
+		reorder->round_trip = max(now - reorder->lost_at, 1ull);
+		if (!reorder->reorders)
+			reorder->wait = first_wait(reorder);
 	} else if (filled && !repaired) {
 		roce_count(qp, reorder_late);
 		allow(reorder, qp, late);
