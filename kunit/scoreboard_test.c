@@ -257,6 +257,24 @@ static void without_room_more_of_a_gap_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lost, 4);
 }
 
+static void a_missing_packet_may_be_late_until_it_is_lost(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_may_be_late(board));
+	arrive(board, 1, 2);
+	arrive(board, 3, 4);
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_may_be_late(board));
+	roce_scoreboard_lose(board, nth(1));
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_may_be_late(board));
+	roce_scoreboard_lose(board, nth(3));
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_may_be_late(board));
+	arrive(board, 5, 6);
+	KUNIT_EXPECT_TRUE(test, roce_scoreboard_may_be_late(board));
+	roce_scoreboard_lose_range(board, nth(4), nth(5), ROCE_GAP_OVERTAKEN);
+	KUNIT_EXPECT_FALSE(test, roce_scoreboard_may_be_late(board));
+}
+
 static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(only_lost_packets_are_sent_again),
 	KUNIT_CASE(retransmissions_can_be_lost_again),
@@ -267,6 +285,7 @@ static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(arrived_and_lost_packets_are_counted),
 	KUNIT_CASE(a_range_is_lost_alone),
 	KUNIT_CASE(without_room_more_of_a_gap_is_lost),
+	KUNIT_CASE(a_missing_packet_may_be_late_until_it_is_lost),
 	KUNIT_CASE(a_scoreboard_agrees_with_a_bitmap),
 	{}
 };

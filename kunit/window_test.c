@@ -106,6 +106,23 @@ static void a_late_packet_does_not_delay_the_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requester->window, 1000);
 }
 
+/* RFC 6298, 2 */
+static void round_trips_have_a_mean_and_a_deviation(struct kunit *test)
+{
+	struct roce_qp *qp = new_wire(test)->ends[0].qp;
+	const struct roce_requester *requester = &qp->requester;
+
+	roce_window_measured(qp, 1000, 1);
+	KUNIT_EXPECT_EQ(test, requester->srtt, 1000);
+	KUNIT_EXPECT_EQ(test, requester->rttvar, 500);
+	roce_window_measured(qp, 1800, 1);
+	KUNIT_EXPECT_EQ(test, requester->srtt, 1100);
+	KUNIT_EXPECT_EQ(test, requester->rttvar, 575);
+	roce_window_measured(qp, 300, 1);
+	KUNIT_EXPECT_EQ(test, requester->srtt, 1000);
+	KUNIT_EXPECT_EQ(test, requester->rttvar, 631);
+}
+
 /* --- Slow start --- */
 
 /* A round trip has shown that @packets arrive in it. No window will end. */
@@ -236,6 +253,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(a_far_peer_is_kept_busy),
 	KUNIT_CASE(full_queues_do_not_widen_the_window),
 	KUNIT_CASE(a_late_packet_does_not_delay_the_window),
+	KUNIT_CASE(round_trips_have_a_mean_and_a_deviation),
 	KUNIT_CASE(in_slow_start_the_window_doubles_in_a_round_trip),
 	KUNIT_CASE(in_slow_start_the_window_has_at_most_twice_what_it_needs),
 	KUNIT_CASE(early_packets_widen_the_window_in_slow_start),

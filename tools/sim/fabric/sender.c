@@ -80,7 +80,8 @@ void senders_begin(u32 actor, u64 line_rate)
 		senders[i] = (struct sender) {
 			.unacked_psn = psn, .psn = psn, .limit_psn = psn, .back_psn = psn,
 			.ack_request_psn = roce_psn_add(psn, -1), .window_psn = psn,
-			.window = NEAR_WINDOW, .slow_start = true, .srtt = rtt, .min_rtt = rtt,
+			.window = NEAR_WINDOW, .slow_start = true, .srtt = rtt, .rttvar = rtt / 2,
+			.min_rtt = rtt,
 			.cc = {
 				.parameters = options.parameters,
 				.line_rate = line_rate, .packet_bytes = packet_bytes,
@@ -101,14 +102,9 @@ void sender_wait(const struct sender *sender, u64 time)
 
 /* --- What may be sent --- */
 
-static u32 in_flight(const struct sender *sender)
-{
-	return roce_psn_add(sender->psn, -sender->unacked_psn);
-}
-
 static u32 window_room(const struct sender *sender)
 {
-	u32 ahead = in_flight(sender), early = roce_scoreboard_early(sender->board);
+	u32 ahead = sender_in_flight(sender), early = roce_scoreboard_early(sender->board);
 	u32 used = ahead - min_of(ahead, early);
 	u32 most = min_of(min_of(EARLY_WINDOWS * sender->window, EARLY_PACKETS),
 			  EARLY_BYTES / options.payload);
@@ -131,7 +127,7 @@ static u64 posted(const struct sender *sender)
 
 static u32 left_to_send(const struct sender *sender)
 {
-	return posted(sender) - sender->acked - in_flight(sender);
+	return posted(sender) - sender->acked - sender_in_flight(sender);
 }
 
 static bool has_arrived(const struct sender *sender, u32 psn)
@@ -192,6 +188,7 @@ static void begin_round_trip(struct sender *sender, u32 begin, bool again, u64 n
 		return;
 	sender->timed_psn = sender->ack_request_psn;
 	sender->timed_delivered = window_delivered(sender);
+	sender->timed_flight = sender_in_flight(sender);
 	sender->timed_at = now;
 }
 
@@ -220,7 +217,7 @@ static void ask(struct sender *sender, u32 psn)
 /* Place of the next packet in its message */
 static u32 next_place(const struct sender *sender)
 {
-	return (sender->acked + in_flight(sender)) % sender_flow(sender)->message;
+	return (sender->acked + sender_in_flight(sender)) % sender_flow(sender)->message;
 }
 
 static bool next_asks(const struct sender *sender)
@@ -256,7 +253,7 @@ static void send_next(struct sender *sender, u64 now)
 	u32 begin = sender->psn, path = choose_path(sender, now), count;
 	bool again = begin != sender->limit_psn;
 
-	if (!in_flight(sender))
+	if (!sender_in_flight(sender))
 		sender->deadline = now + timers_ack_timeout(sender);
 	count = send_train(sender, path, again, now);
 	begin_round_trip(sender, begin, again, now);

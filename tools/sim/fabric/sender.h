@@ -6,6 +6,7 @@
 #include "flow.h"
 #include "packet.h"
 #include "path.h"
+#include "roce_psn.h"
 #include "scoreboard.h"
 
 /* Packets, as in reorder.h */
@@ -34,9 +35,12 @@
  * @busy_packets: twice what was acknowledged in the shortest round trip
  * @timed_psn: of the packet that ends a round trip
  * @timed_delivered: number of packets that had arrived when it was sent
+ * @timed_flight: number of packets in flight then, with it
  * @timed_at: when it was sent, 0 for no such packet
  * @round_trip_ended: when the latest one ended
  * @srtt: mean round trip
+ * @rttvar: mean deviation from that
+ * @measured_flight: @timed_flight of the latest round trip
  * @min_rtt: the shortest
  * @losing: a loss before @loss_end was reported to congestion control
  * @loss_end: a PSN
@@ -79,9 +83,12 @@ struct sender {
 	u32 busy_packets;
 	u32 timed_psn;
 	u64 timed_delivered;
+	u32 timed_flight;
 	u64 timed_at;
 	u64 round_trip_ended;
 	u64 srtt;
+	u64 rttvar;
+	u32 measured_flight;
 	u64 min_rtt;
 	bool losing;
 	u32 loss_end;
@@ -113,6 +120,12 @@ static inline u32 min_of(u32 a, u32 b)
 static inline u32 max_of(u32 a, u32 b)
 {
 	return a > b ? a : b;
+}
+
+/** sender_in_flight() - number of packets from the oldest unacknowledged one on */
+static inline u32 sender_in_flight(const struct sender *sender)
+{
+	return roce_psn_add(sender->psn, -sender->unacked_psn);
 }
 
 /** sender_number() - that of its flow */

@@ -9,7 +9,8 @@
 #include "timers.h"
 #include "window.h"
 
-#define PROBE_SLACK	MSEC
+#define MIN_SLACK	100000ull
+#define LONG_SLACK	MSEC
 #define MAX_BACKOFF	10
 #define MAX_RETRIES	2
 
@@ -19,14 +20,26 @@ u64 timers_ack_timeout(const struct sender *sender)
 	return 4096ull << (options.timeout + min_of(sender->retries, MAX_RETRIES));
 }
 
+static u64 slack(const struct sender *sender)
+{
+	u64 deviation = 4 * sender->rttvar;
+
+	if (sender_in_flight(sender) > 2 * sender->measured_flight ||
+	    (sender->board && roce_scoreboard_may_be_late(sender->board)))
+		return LONG_SLACK;
+	return deviation > MIN_SLACK ? deviation : MIN_SLACK;
+}
+
 static u64 probe_interval(const struct sender *sender)
 {
-	return (2 * sender->srtt + PROBE_SLACK) << sender->probe_backoff;
+	return (2 * sender->srtt + slack(sender)) << sender->probe_backoff;
 }
 
 static bool can_probe(const struct sender *sender)
 {
-	return sender->srtt && sender->unacked_psn != sender->limit_psn;
+	return sender->srtt && sender->unacked_psn != sender->limit_psn &&
+	       (!roce_psn_precedes(sender->ack_request_psn, sender->unacked_psn) ||
+		(sender->board && sender->board->gaps));
 }
 
 static void start_probe_timer(struct sender *sender, u64 when)

@@ -63,13 +63,22 @@ void window_arrived(struct sender *sender, u32 psn)
 		widen(sender);
 }
 
+static void smooth(struct sender *sender, u64 rtt)
+{
+	u64 deviation = rtt > sender->srtt ? rtt - sender->srtt : sender->srtt - rtt;
+
+	sender->rttvar = sender->srtt ? (3 * sender->rttvar + deviation) / 4 : rtt / 2;
+	sender->srtt = sender->srtt ? (7 * sender->srtt + rtt) / 8 : rtt;
+}
+
 /** window_end_round_trip() - the timed packet has arrived */
 void window_end_round_trip(struct sender *sender, u64 now)
 {
 	u64 packets = window_delivered(sender) - sender->timed_delivered;
 	u64 rtt = now - sender->timed_at;
 
-	sender->srtt = sender->srtt ? (7 * sender->srtt + rtt) / 8 : rtt;
+	smooth(sender, rtt);
+	sender->measured_flight = sender->timed_flight;
 	if (!sender->min_rtt || rtt < sender->min_rtt)
 		sender->min_rtt = rtt;
 	sender->busy_packets = 2 * packets * sender->min_rtt / rtt;

@@ -146,4 +146,18 @@ static inline u64 roce_flow_wait(struct roce_qp *qp,
 	       roce_flow_throttle(qp, half) : 0;
 }
 
+/**
+ * roce_flow_held() - how long fq still holds the latest train of a half
+ * @flow: the flow
+ * @half: owned by the caller
+ *
+ * Return: nanoseconds, mostly 0.
+ */
+static inline u64 roce_flow_held(const struct roce_flow *flow, enum roce_half half)
+{
+	u64 departure = flow->departure[half];
+
+	return departure ? departure - min(departure, ktime_get_ns()) : 0;
+}
+
 #endif /* ROCE_FLOW_H */

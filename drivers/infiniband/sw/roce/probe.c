@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Probes: if the last packets are lost, no later packet reveals the loss. So after two
- * round trips the last packet is sent again, and a peer that sends selective
- * acknowledgments answers with what it has received (RFC 8985, 7). If known losses were
- * sent again without success, these are sent once more instead.
+ * round trips, and the time by which one may be longer, the last packet is sent again. A
+ * peer that sends selective acknowledgments answers with what it has received (RFC 8985,
+ * 7). If known losses were sent again without success, these are sent once more instead.
  *
  * Probes are no retries. Each one waits twice as long as the one before, until there is
  * progress. The local ACK timeout runs at the same time.
@@ -14,19 +14,53 @@
 #include "compat.h"
 #include "cursor.h"
 #include "engine.h"
+#include "flow.h"
 #include "qp.h"
-#include "repair.h"
+#include "request.h"
 #include "requester.h"
+#include "roce_psn.h"
 #include "scoreboard.h"
 #include "spread.h"
 
 /* Time for an answer besides the round trip: timers, other work of a CPU */
-#define PROBE_SLACK		NSEC_PER_MSEC
+#define MIN_SLACK		(100 * NSEC_PER_USEC)
+#define LONG_SLACK		NSEC_PER_MSEC
 #define MAX_BACKOFF_SHIFT	10
 
-static u64 probe_interval(const struct roce_requester *requester)
+/*
+ * A flight that is much longer than the measured one may wait in a queue. And a peer that
+ * waits for late packets would take copies for these.
+ */
+static u64 slack(const struct roce_requester *requester)
 {
-	return (2 * requester->srtt + PROBE_SLACK) << requester->probe_backoff;
+	if (roce_in_flight(requester) > 2 * requester->measured_flight ||
+	    (requester->board && roce_scoreboard_may_be_late(requester->board)))
+		return LONG_SLACK;
+	return max(4 * requester->rttvar, MIN_SLACK);
+}
+
+/* What fq holds back has not begun its round trip. */
+static u64 probe_interval(const struct roce_qp *qp)
+{
+	const struct roce_requester *requester = &qp->requester;
+	u64 interval = 2 * requester->srtt + slack(requester);
+
+	return (interval << requester->probe_backoff) +
+	       roce_flow_held(&qp->flow, ROCE_REQUESTER);
+}
+
+/* The peer acknowledges what asks for it. A flow that waits for its rate may not have asked. */
+static bool awaits_answer(const struct roce_requester *requester)
+{
+	const struct roce_request *oldest;
+
+	if (requester->unacked_psn == requester->limit_psn)
+		return false;
+	if (!roce_psn_precedes(requester->ack_request_psn, requester->unacked_psn) ||
+	    (requester->board && requester->board->gaps))
+		return true;
+	oldest = roce_request_of(requester, requester->unacked_psn);
+	return oldest && roce_request_has_response(oldest);
 }
 
 static bool can_probe(const struct roce_qp *qp)
@@ -34,7 +68,7 @@ static bool can_probe(const struct roce_qp *qp)
 	const struct roce_requester *requester = &qp->requester;
 
 	return requester->sack_accepted && requester->srtt && qp->attr.timeout &&
-	       requester->unacked_psn != requester->limit_psn;
+	       awaits_answer(requester);
 }
 
 static void start_timer(struct roce_requester *requester, u64 delay)
@@ -53,7 +87,7 @@ void roce_probe_arm(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	if (!requester->probe_armed && can_probe(qp))
-		start_timer(requester, probe_interval(requester));
+		start_timer(requester, probe_interval(qp));
 }
 
 /* The time of the progress is known only if it ended a round trip. */
@@ -65,7 +99,7 @@ static void wait_for_more(struct roce_qp *qp)
 	requester->probe_backoff = 0;
 	if (!can_probe(qp))
 		return;
-	interval = probe_interval(requester);
+	interval = probe_interval(qp);
 	since = ktime_get_ns() - requester->round_trip_ended;
 	start_timer(requester, interval - min(since, interval / 2));
 }

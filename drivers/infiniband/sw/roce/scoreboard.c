@@ -281,6 +281,17 @@ static u32 end_of_loss(const struct roce_scoreboard *board, const struct roce_ga
 	       roce_psn_later(gap->begin, roce_psn_earlier(gap->end, board->lost_end));
 }
 
+/** roce_scoreboard_may_be_late() - whether a missing packet is not known to be lost */
+bool roce_scoreboard_may_be_late(const struct roce_scoreboard *board)
+{
+	u32 n;
+
+	for (n = 0; n < board->gaps; n++)
+		if (end_of_loss(board, &board->gap[n]) != board->gap[n].end)
+			return true;
+	return false;
+}
+
 /**
  * roce_scoreboard_next() - find the next packets to send again
  * @board: owned by the caller

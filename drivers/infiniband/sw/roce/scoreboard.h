@@ -77,6 +77,7 @@ void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end);
 void roce_scoreboard_lose_again(struct roce_scoreboard *board);
 u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end,
 			       enum roce_gap_loss loss);
+bool roce_scoreboard_may_be_late(const struct roce_scoreboard *board);
 bool roce_scoreboard_next(const struct roce_scoreboard *board, u32 *begin, u32 *end);
 void roce_scoreboard_resent(struct roce_scoreboard *board, u32 begin, u32 end,
 			    u32 mark);

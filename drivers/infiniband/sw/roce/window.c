@@ -223,9 +223,18 @@ void roce_window_arrived(struct roce_qp *qp, u32 psn)
 
 /* --- Round trips --- */
 
+/* As TCP does (RFC 6298, 2) */
 static void smooth(struct roce_requester *requester, u64 rtt)
 {
-	requester->srtt = requester->srtt ? (7 * requester->srtt + rtt) / 8 : rtt;
+	u64 deviation = abs((s64)(rtt - requester->srtt));
+
+	if (!requester->srtt) {
+		requester->rttvar = rtt / 2;
+		requester->srtt = rtt;
+		return;
+	}
+	requester->rttvar = (3 * requester->rttvar + deviation) / 4;
+	requester->srtt = (7 * requester->srtt + rtt) / 8;
 }
 
 /*
@@ -286,6 +295,7 @@ void roce_window_end_round_trip(struct roce_qp *qp)
 		if (requester->timed_data)
 			roce_flow_acknowledged(qp, rtt);
 		roce_window_measured(qp, rtt, max(packets, 0));
+		requester->measured_flight = requester->timed_flight;
 	}
 	requester->timed_at = 0;
 	requester->round_trip_ended = now;
