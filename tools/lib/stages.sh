@@ -201,7 +201,7 @@ run_long_next() {
 		$(integration "${only_in_soak[@]}")
 }
 
-# Suites of others, over roce and over rdma_rxe: MPI, rsockets, Ceph, storage, SMC-R and RDS
+# Suites of others, over roce and over rdma_rxe: MPI, rsockets, Ceph, storage, UCX, SMC-R and RDS
 suite_packages=(openmpi-bin mpich netpipe-openmpi netpipe-mpich2 netpipe-tcp scalapack-mpi-test
 	scalapack-test-common iperf socat open-iscsi ksmbd-tools cifs-utils ceph-mon ceph-osd)
 
@@ -213,6 +213,9 @@ run_suites() {
 	run_scripts ubuntu suites/storage.sh || status=1
 	"$top/tools/test/machines/run" || status=1
 	LAB=smb "$top/tools/lab/run" --native -- "$top/tools/test/suites/smb.sh" || status=1
+	"$top/tools/test/suites/build-ucx" || status=1
+	ROCE_CEILING=7200 "$top/tools/lab/run" --native --time 7200 -- \
+		"$top/tools/test/suites/ucx.sh" || status=1
 	return $status
 }
 

@@ -11,7 +11,7 @@
 #
 # The lines that begin with "# row" are a table of Documentation/compatibility.md.
 
-declare -A ERRORS=() REASONS=() OUTCOMES=()
+declare -A ERRORS=() REASONS=() OUTCOMES=() LEFT_OUT=()
 declare -a PROGRAMS=()
 declare -a ENDS=()	# "NAME NETDEV [NAMESPACE]" of each link
 
@@ -20,6 +20,13 @@ known()
 {
 	ERRORS[$1]=$2
 	REASONS[${1#*: }]=$3
+}
+
+# left_out "DRIVER: PROGRAM" REASON: not even to be tried
+left_out()
+{
+	LEFT_OUT[$1]=yes
+	REASONS[${1#*: }]=$2
 }
 
 host_name() { echo "roce-test-$1"; }
@@ -63,15 +70,20 @@ links_del()
 # was_rdma: rdma_has_moved, where the driver counts WRITEs and READs
 was_rdma() { [[ $DRIVER != roce ]] || rdma_has_moved; }
 
-# suite PROGRAM COMMAND...: it succeeds, or fails as is known
+# suite PROGRAM COMMAND...: it succeeds, or fails as is known. If "yes" is not all that can
+# be said of its success, it says so in $TMP/outcome.
 suite()
 {
-	local program=$1 error=${ERRORS["$DRIVER: $1"]:-} before=$FAILED outcome=yes
+	local program=$1 error=${ERRORS["$DRIVER: $1"]:-} before=$FAILED outcome
 	shift
 
 	[[ -n ${OUTCOMES["$program"]:-} ]] || PROGRAMS+=("$program")
-	if [[ -z $error ]]; then
+	echo yes >"$TMP/outcome"
+	if [[ -n ${LEFT_OUT["$DRIVER: $program"]:-} ]]; then
+		outcome="not run"
+	elif [[ -z $error ]]; then
 		check "$DRIVER: $program" "$@"
+		outcome=$(<"$TMP/outcome")
 	else
 		outcome=no
 		refuse "$DRIVER: $program fails as is known" "$error" "$@"
