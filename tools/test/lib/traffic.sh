@@ -77,11 +77,13 @@ ready_tcp()
 	[[ $(<"/proc/$2/net/tcp") =~ $hex || $(<"/proc/$2/net/tcp6") =~ $hex ]]
 } 2>/dev/null
 
-# ready_cm: somebody listens on a connection manager id. It is shown a moment before
-# it can be reached.
+# ready_cm [PID]: somebody listens on a connection manager id. It is shown a moment before
+# it can be reached; a server that sleeps is past that.
 ready_cm()
 {
-	[[ $(rdma resource show cm_id) == *LISTEN* ]] && nap "0.$((2 * SLOWNESS))"
+	[[ $(rdma resource show cm_id) == *LISTEN* ]] || return
+	[[ -z ${1:-} ]] || asleep "$1" || return
+	nap "0.$((2 * SLOWNESS))"
 }
 
 # rping_pair ADDRESS COUNT [OPTION...]: side B pings side A over a connection of librdmacm
