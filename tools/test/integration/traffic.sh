@@ -46,7 +46,7 @@ for ip in "$IP4_A" "$IP6_A"; do
 	check "udaddy to $ip" cm udaddy -b "$ip" -- udaddy -s "$ip"
 done
 check "rping of 60000 bytes" rping_pair "$IP4_A" 10 -S 60000
-READY=ready_cm check "perftest connected by librdmacm" perftest ib_write_bw -R -n 50 -s 4096
+check "perftest connected by librdmacm" connected_by_cm perftest ib_write_bw -R -n 50 -s 4096
 
 # pingpong PROGRAM ARGS...
 pingpong()

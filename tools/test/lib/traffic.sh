@@ -77,13 +77,11 @@ ready_tcp()
 	[[ $(<"/proc/$2/net/tcp") =~ $hex || $(<"/proc/$2/net/tcp6") =~ $hex ]]
 } 2>/dev/null
 
-# ready_cm [PID]: somebody listens on a connection manager id. It is shown a moment before
-# it can be reached; a server that sleeps is past that.
+# ready_cm: somebody listens on a connection manager id. It is shown a moment before
+# it can be reached.
 ready_cm()
 {
-	[[ $(rdma resource show cm_id) == *LISTEN* ]] || return
-	[[ -z ${1:-} ]] || asleep "$1" || return
-	nap "0.$((2 * SLOWNESS))"
+	[[ $(rdma resource show cm_id) == *LISTEN* ]] && nap "0.$((2 * SLOWNESS))"
 }
 
 # rping_pair ADDRESS COUNT [OPTION...]: side B pings side A over a connection of librdmacm
@@ -295,6 +293,22 @@ perftest()
 	READY=${READY:-ready_tcp 18515} pair \
 		"$program" -d "$DEV_A" -x "$ga" "$@" -- \
 		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
+}
+
+# connected_by_cm COMMAND...: of two perftests that rdma_cm connects. They connect twice, and
+# the server does not listen in between: a client that is quicker is rejected, and crashes.
+# Then they run again.
+connected_by_cm()
+{
+	local try
+
+	for try in 1 2 3; do
+		READY=ready_cm attempt may_crash "$@" >"$TMP/perftest.out" 2>&1
+		[[ $RC != 0 && $(<"$TMP/perftest.out") == *"EVENT_REJECTED; error: 8."* ]] || break
+		echo "run $try: the server did not listen again yet"
+	done
+	cat "$TMP/perftest.out"
+	return "$RC"
 }
 
 # same_file MB MOUNT EXPORT: what a client writes is on the server, and is read back by the

@@ -37,6 +37,8 @@ shown()
 	echo "${command//"$DEV_B"/DEVICE}"
 }
 
+AROUND=()	# what else is done around a pair of programs
+
 # row NAME SERVER... -- CLIENT...: both succeed. NAME is "LIBRARY: [PROGRAM, ]VARIANT".
 # The client has lines of the table unless it is the server and an address.
 row()
@@ -45,7 +47,7 @@ row()
 	shift
 
 	command=$(quoted "$@")
-	check "$name" pair "$@"
+	check "$name" "${AROUND[@]}" pair "$@"
 	((FAILED == before)) || runs=no
 	server=$(shown "${command%% -- *}") client=$(shown "${command##* -- }")
 	name=${name#*: }
@@ -74,7 +76,9 @@ perftest_of()
 	for op in write read send atomic; do
 		perf "RC" "ib_${op}_$test" -n 100
 		perf "RC, IPv6" "ib_${op}_$test" -6 -n 100
-		READY=ready_cm perf "RC, connected by rdma_cm" "ib_${op}_$test" -R -n 100
+		AROUND=(connected_by_cm)
+		perf "RC, connected by rdma_cm" "ib_${op}_$test" -R -n 100
+		AROUND=()
 	done
 	for op in write send; do
 		perf "UC" "ib_${op}_$test" -c UC -n 100
