@@ -47,7 +47,7 @@ removed()
 wait_for_crowd()
 {
 	until grep -q '^# ready' "$TMP/crowd"; do
-		! ended "$1" 2>/dev/null || { cat "$TMP/crowd"; return 1; }
+		! ended "$1" || { cat "$TMP/crowd"; return 1; }
 		nap 0.2
 	done
 }

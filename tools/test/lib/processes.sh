@@ -17,9 +17,18 @@ seconds_left() { echo $((SECONDS < PATIENCE ? PATIENCE - SECONDS : 1)); }
 # everything: what runs often here does without.
 exec {NAP}<> <(:)
 nap() { read -rt "$1" -u "$NAP" || true; }
+# Before bash 5.2, the alarm that ends a read may ring before the read begins.
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 502)) || nap() { sleep "$1"; }
 
-# ended PID: the process does not run any more
-ended() { ! kill -0 "$1"; }
+# ended PID: the process does not run any more. Debian 13's bash may not bury children that
+# end while it reads with a timeout, as nap does.
+ended()
+{
+	local stat
+
+	read -r stat <"/proc/$1/stat" || return 0
+	[[ $stat == *") Z "* ]]
+} 2>/dev/null
 
 # wait_for COMMAND...: until the command succeeds, however long that takes. Of a
 # function, the last command says so: errexit is ignored in it.

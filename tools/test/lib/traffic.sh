@@ -53,7 +53,7 @@ pair()
 	ip netns exec "$NS_B" "$@" &
 	client=$!
 	wait_for one_ended "$pid" "$client" || true
-	if ended "$pid" 2>/dev/null; then
+	if ended "$pid"; then
 		wait "$pid" || served=$?
 		((served == 0)) || nap 1
 		((served == 0)) || kill -KILL "$client" 2>/dev/null || true
