@@ -12,7 +12,7 @@ all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-
 	debug-teardown interop networks transport operation packages ubuntu-24.04)
 
 # make soak, which takes a day
-soak=("${all[@]}" mutants long-debug long-next suites rest-debug next-debug rest-stock
+soak=("${all[@]}" mutants long-debug long-next suites releases rest-debug next-debug rest-stock
 	race-control races kunit-s390x
 	ubuntu ubuntu-ga ubuntu-5.15 hosts)
 
@@ -216,6 +216,17 @@ run_suites() {
 	"$top/tools/test/suites/build-ucx" || status=1
 	ROCE_CEILING=7200 "$top/tools/lab/run" --native --time 7200 -- \
 		"$top/tools/test/suites/ucx.sh" || status=1
+	return $status
+}
+
+# The programs of other releases, and the newest of rdma-core's own tests
+run_releases() {
+	local status=0 root
+
+	"$top/tools/test/releases" || status=1
+	root=$("$top/tools/vm/root" debian-sid python3-pyverbs) || return 1
+	"$top/tools/vm/run" --kernel next -- "$top/tools/test/in_root" "$root" \
+		"$top/tools/test/suites/pyverbs.sh" || status=1
 	return $status
 }
 
