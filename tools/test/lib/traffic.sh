@@ -295,21 +295,25 @@ perftest()
 		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
 }
 
-# connected_by_cm COMMAND...: of two perftests that rdma_cm connects. They connect twice, and
-# the server does not listen in between: a client that is quicker is rejected, and crashes.
-# Then they run again.
-connected_by_cm()
+# raced PATTERN COMMAND...: of programs whose client may be quicker than its server. One that
+# fails and prints PATTERN has lost its race, and runs again, three times at most.
+raced()
 {
-	local try
+	local pattern=$1 try
+	shift
 
 	for try in 1 2 3; do
-		READY=ready_cm attempt may_crash "$@" >"$TMP/perftest.out" 2>&1
-		[[ $RC != 0 && $(<"$TMP/perftest.out") == *"EVENT_REJECTED; error: 8."* ]] || break
-		echo "run $try: the server did not listen again yet"
+		attempt "$@" >"$TMP/raced.out" 2>&1
+		[[ $RC != 0 && $(<"$TMP/raced.out") == *"$pattern"* ]] || break
+		echo "run $try has lost its race"
 	done
-	cat "$TMP/perftest.out"
+	cat "$TMP/raced.out"
 	return "$RC"
 }
+
+# connected_by_cm COMMAND...: of two perftests that rdma_cm connects. They connect twice, and
+# the server does not listen in between: a client that is quicker is rejected, and crashes.
+connected_by_cm() { READY=ready_cm raced "EVENT_REJECTED; error: 8." may_crash "$@"; }
 
 # same_file MB MOUNT EXPORT: what a client writes is on the server, and is read back by the
 # client, which has forgotten its cache

@@ -138,17 +138,7 @@ group_pingpongs()
 }
 
 # one_of_three COMMAND...: it succeeds, if not at once
-one_of_three()
-{
-	local try
-
-	for try in 1 2 3; do
-		echo "run $try"
-		attempt "$@"
-		[[ $RC != 0 ]] || return 0
-	done
-	return "$RC"
-}
+one_of_three() { raced "" "$@"; }
 
 # cm NAME SERVER... -- CLIENT...
 cm() { READY=ready_cm row "librdmacm: $1" "${@:2}"; }
@@ -160,11 +150,11 @@ cmtimes()
 	local control=(-C "$IP4_A" -p 18000 -c 20)
 
 	if [[ "$(cmtime -h 2>&1)" == *"-C controller"* ]]; then
-		READY="ready_tcp 18000" row "librdmacm: cmtime, 20 connections" \
+		READY="ready_tcp 18000" row "librdmacm: cmtime" \
 			cmtime -L -b "$IP4_A" "${control[@]}" -- cmtime -b "$IP4_B" "${control[@]}"
 		return
 	fi
-	cm "cmtime, 20 connections" \
+	cm "cmtime" \
 		sh -c "timeout 15 cmtime -b $IP4_A -c 20; [ \$((\$? % 124)) = 0 ]" -- \
 		cmtime -b "$IP4_B" -s "$IP4_A" -c 20
 }
