@@ -775,6 +775,29 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* The netdev takes three packets of a train whose last one asks, and the others later. */
+static void packets_that_have_not_asked_are_not_probed(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+	u32 i, copies = 0, third;
+
+	get_acquainted(wire);
+	/* A probe would be due before. */
+	requester->srtt = 10 * NSEC_PER_USEC;
+	requester->rttvar = 0;
+	requester->measured_flight = PACKETS;
+	third = roce_psn_add(requester->psn, 2);
+	a->room = 3;
+	post(wire, IB_WR_SEND, 1);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_queue), 1);
+	for (i = 0; i < wire->logged; i++)
+		copies += wire->log[i].from == 0 && wire->log[i].psn == third;
+	KUNIT_EXPECT_EQ(test, copies, 1);
+}
+
 static void a_qp_without_a_timeout_sends_no_probes(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
@@ -973,6 +996,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),
 	KUNIT_CASE(a_probe_finds_that_all_is_lost_after_going_back),
 	KUNIT_CASE(a_probe_finds_a_lost_read),
+	KUNIT_CASE(packets_that_have_not_asked_are_not_probed),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),
 	KUNIT_CASE(a_sack_beyond_the_path_mtu_is_dropped),

@@ -379,6 +379,7 @@ struct roce_cursor_place roce_cursor_here(const struct roce_requester *requester
 		.psn = requester->psn,
 		.request_number = requester->current_request,
 		.limit_psn = requester->limit_psn,
+		.ack_request_psn = requester->ack_request_psn,
 	};
 }
 
@@ -413,6 +414,8 @@ void roce_cursor_return_to(struct roce_requester *requester,
 	requester->limit_psn = place->limit_psn;
 	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
 		requester->limit_psn = requester->psn;
+	if (!roce_psn_precedes(requester->ack_request_psn, requester->psn))
+		requester->ack_request_psn = place->ack_request_psn;
 	while (requester->asked &&
 	       roce_psn_diff(*roce_asked_end(requester, requester->asked - 1),
 			     requester->limit_psn) > 0)

@@ -13,11 +13,13 @@ struct roce_train;
  * @psn: PSN of the next packet
  * @request_number: number of its request
  * @limit_psn: one past the highest PSN ever sent
+ * @ack_request_psn: PSN of the latest packet with AckReq
  */
 struct roce_cursor_place {
 	u32 psn;
 	u32 request_number;
 	u32 limit_psn;
+	u32 ack_request_psn;
 };
 
 /**
