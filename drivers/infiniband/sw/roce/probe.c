@@ -50,12 +50,10 @@ static u64 probe_interval(const struct roce_qp *qp)
 }
 
 /* The peer acknowledges what asks for it. A flow that waits for its rate may not have asked. */
-static bool awaits_answer(const struct roce_requester *requester)
+static bool has_asked(const struct roce_requester *requester)
 {
 	const struct roce_request *oldest;
 
-	if (requester->unacked_psn == requester->limit_psn)
-		return false;
 	if (!roce_psn_precedes(requester->ack_request_psn, requester->unacked_psn) ||
 	    (requester->board && requester->board->gaps))
 		return true;
@@ -68,7 +66,7 @@ static bool can_probe(const struct roce_qp *qp)
 	const struct roce_requester *requester = &qp->requester;
 
 	return requester->sack_accepted && requester->srtt && qp->attr.timeout &&
-	       awaits_answer(requester);
+	       roce_requester_awaits_response(requester) && has_asked(requester);
 }
 
 static void start_timer(struct roce_requester *requester, u64 delay)

@@ -166,6 +166,12 @@ static inline u32 roce_in_flight(const struct roce_requester *requester)
 	return roce_psn_add(requester->psn, -requester->unacked_psn);
 }
 
+/** roce_requester_awaits_response() - whether a packet was sent that is not acknowledged */
+static inline bool roce_requester_awaits_response(const struct roce_requester *requester)
+{
+	return requester->unacked_psn != requester->limit_psn;
+}
+
 /** roce_loss_is_told() - whether the rate or the window has reacted to the loss of a packet */
 static inline bool roce_loss_is_told(const struct roce_requester *requester, u32 psn)
 {

@@ -27,11 +27,6 @@
 /* 9.7.6.1.3: a timeout may last up to four times the value of the attribute. */
 #define MAX_BACKOFF		2
 
-static bool awaits_response(const struct roce_requester *requester)
-{
-	return requester->unacked_psn != requester->limit_psn;
-}
-
 /* Longer with every retry: the answer may be late because of a queue, not lost. */
 static unsigned long ack_timeout(const struct roce_qp *qp)
 {
@@ -91,7 +86,7 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->psn = requester->unacked_psn;
 	requester->current_request = requester->completed;
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
-	requester->recovering = awaits_response(requester);
+	requester->recovering = roce_requester_awaits_response(requester);
 	requester->sender.rnr_waiting = false;
 	requester->repairing = false;
 	roce_retransmit_forget_losses(qp);
@@ -207,7 +202,7 @@ void roce_retransmit_arm_timer(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
-	if (awaits_response(requester) && qp->attr.timeout)
+	if (roce_requester_awaits_response(requester) && qp->attr.timeout)
 		timer_reduce(&requester->ack_timer, requester->ack_deadline);
 }
 
