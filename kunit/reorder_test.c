@@ -599,6 +599,29 @@ static void a_reset_forgets_lost_responses(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, a->qp->requester.reorder);
 }
 
+/* Two responses are lost, and the netdev takes one of two requests for them. */
+static void lost_responses_are_asked_for_once(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+	unsigned long end = jiffies + PATIENCE;
+
+	wire_fault(&wire->ends[1], 1, WIRE_DROP);
+	wire_fault(&wire->ends[1], 3, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	wire_start(wire);
+	a->refuse = U32_MAX;
+	while (!READ_ONCE(requester->repairing) && time_before(jiffies, end))
+		wire_run(wire);
+	roce_engine_claim(&requester->engine);
+	a->refuse = 0;
+	a->room = 1;
+	roce_engine_release(&requester->engine);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
+}
+
 /* All packets are sent again. */
 static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 {
@@ -684,6 +707,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(dropped_packets_are_freed_in_parts),
 	KUNIT_CASE_PARAM(kept_packets_are_freed_with_the_connection, ending_gen_params),
 	KUNIT_CASE(a_reset_forgets_lost_responses),
+	KUNIT_CASE(lost_responses_are_asked_for_once),
 	KUNIT_CASE(nothing_is_kept_behind_an_rnr_nak),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),
 	{}

@@ -3,6 +3,7 @@
  * Selective repeat between two devices of this driver: they find each other, only lost
  * packets are sent again, and other implementations notice nothing.
  */
+#include "cursor.h"
 #include "repair.h"
 #include "requester.h"
 #include "sack.h"
@@ -775,6 +776,128 @@ static void a_probe_finds_a_lost_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* Its delay is over when the end is lost. */
+static void a_probe_finds_a_lost_end_after_an_rnr_nak(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	wire_send(wire, IB_WR_SEND, 1, SIZE);
+	wire_run(wire);
+	KUNIT_EXPECT_GE(test, SEEN(a, rnr_nak_retry_err), 1);
+	wire_prepare(wire, IB_WR_SEND, 1, SIZE);
+	finish(wire, IB_WR_SEND, 1);
+	wire_forget(wire);
+	wire_fault(a, PACKETS - 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_WRITE, 2);
+	finish(wire, IB_WR_RDMA_WRITE, 2);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
+/* All packets of the message are lost, and no timer sends one of them again. */
+static struct wire *lose_a_message(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	a->cut = true;
+	post(wire, IB_WR_SEND, 1);
+	wire_run(wire);
+	a->cut = false;
+	return wire;
+}
+
+static void make_probe_due(struct wire_end *end)
+{
+	struct roce_requester *requester = &end->qp->requester;
+
+	roce_engine_claim(&requester->engine);
+	requester->probing = true;
+	roce_engine_release(&requester->engine);
+}
+
+static void a_probe_that_the_netdev_refuses_is_sent_later(struct kunit *test)
+{
+	struct wire *wire = lose_a_message(test);
+	struct wire_end *a = &wire->ends[0];
+
+	a->refuse = 1;
+	make_probe_due(a);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_stalled_queue), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, tail_loss_probes), 1);
+}
+
+/* It would be a very long one. */
+static void the_answer_to_a_probe_is_no_sample_for_congestion(struct kunit *test)
+{
+	struct wire *wire = lose_a_message(test);
+	struct roce_requester *requester = &wire->ends[0].qp->requester;
+	u64 shortest = requester->min_rtt, mean = requester->srtt;
+
+	KUNIT_ASSERT_NE(test, requester->timed_at, 0);
+	requester->timed_at = 1;
+	requester->slow_start = true;
+	requester->busy_packets = 12345;
+	make_probe_due(&wire->ends[0]);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, requester->timed_at, 0);
+	KUNIT_EXPECT_TRUE(test, requester->slow_start);
+	KUNIT_EXPECT_EQ(test, requester->busy_packets, 12345);
+	KUNIT_EXPECT_EQ(test, requester->min_rtt, shortest);
+	KUNIT_EXPECT_GT(test, requester->srtt, mean);
+}
+
+static void a_train_without_a_route_begins_no_round_trip(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+
+	get_acquainted(wire);
+	a->refuse = 1;
+	a->refusal = -EHOSTUNREACH;
+	post(wire, IB_WR_SEND, 1);
+	wire_start(wire);
+	KUNIT_EXPECT_EQ(test, a->refuse, 0);
+	KUNIT_EXPECT_EQ(test, a->qp->requester.timed_at, 0);
+}
+
+/* The window became narrower than the READ at the cursor, which waits for the WRITE. */
+static void a_probe_finds_that_all_is_lost_before_a_long_read(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+	struct wire_op write = {
+		.opcode = IB_WR_RDMA_WRITE, .wr_id = 1, .length = 8, .remote = WIRE_TARGET,
+	};
+	struct wire_op read = {
+		.opcode = IB_WR_RDMA_READ, .wr_id = 2, .length = SIZE,
+		.local = 64 * 1024, .remote = WIRE_TARGET + 64,
+	};
+
+	get_acquainted(wire);
+	a->cut = true;
+	KUNIT_ASSERT_EQ(test, wire_post(a, &write), 0);
+	KUNIT_ASSERT_EQ(test, wire_post(a, &read), 0);
+	wire_start(wire);
+	KUNIT_ASSERT_EQ(test, a->sent - SEEN(a, tail_loss_probes), 2);
+	roce_engine_claim(&requester->engine);
+	requester->window = PACKETS / 2;
+	roce_retransmit_go_back(a->qp);
+	roce_engine_release(&requester->engine);
+	wire_start(wire);
+	KUNIT_ASSERT_TRUE(test, roce_cursor_sent_before(requester));
+	a->cut = false;
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_GE(test, SEEN(a, tail_loss_probes), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
+}
+
 /* The netdev takes three packets of a train whose last one asks, and the others later. */
 static void packets_that_have_not_asked_are_not_probed(struct kunit *test)
 {
@@ -833,6 +956,7 @@ static const struct forgery {
 	{ "more is lost than has come", 3, 4, { 1, 3 } },
 	{ "half a range", 0, 6, { 1, 2, 4, 5 } },
 	{ "of the past", 1, 4, { 1, 2 }, -5 },
+	{ "of the latest that has arrived", 1, 4, { 2, 3 }, -1 },
 	{ "of the future", 1, 4, { 1, 2 }, PACKETS },
 	{ "of the far future", 1, 4, { 1, 2 }, 0x7fffff },
 	{ "without an agreement", 1, 4, { 1, 2 }, .unsolicited = true },
@@ -996,6 +1120,11 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_probe_finds_that_all_packets_are_lost),
 	KUNIT_CASE(a_probe_finds_that_all_is_lost_after_going_back),
 	KUNIT_CASE(a_probe_finds_a_lost_read),
+	KUNIT_CASE(a_probe_finds_a_lost_end_after_an_rnr_nak),
+	KUNIT_CASE(a_probe_that_the_netdev_refuses_is_sent_later),
+	KUNIT_CASE(the_answer_to_a_probe_is_no_sample_for_congestion),
+	KUNIT_CASE(a_train_without_a_route_begins_no_round_trip),
+	KUNIT_CASE(a_probe_finds_that_all_is_lost_before_a_long_read),
 	KUNIT_CASE(packets_that_have_not_asked_are_not_probed),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),

@@ -185,7 +185,7 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 
 	roce_count(qp, rcvd_rnr_err);
 	/* A copy of the same NAK */
-	if (roce_sender_is_waiting(&requester->sender) && requester->sender.rnr_waiting)
+	if (roce_sender_obeys_rnr_nak(&requester->sender))
 		return;
 	if (!requester->rnr_retries) {
 		roce_request_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
@@ -379,10 +379,14 @@ static bool receive_response(struct roce_qp *qp, struct sk_buff *skb,
 	return false;
 }
 
-static bool is_expected(const struct roce_requester *requester, u32 psn)
+/* An acknowledgment names the latest packet that has arrived, a selective one the next. */
+static bool is_expected(const struct roce_requester *requester,
+			const struct roce_packet *packet)
 {
-	return roce_psn_diff(psn, requester->unacked_psn) >= -1 &&
-	       roce_psn_diff(psn, requester->limit_psn) < 0;
+	s32 first = packet->info->flags & ROCE_HAS_SETH ? 0 : -1;
+
+	return roce_psn_diff(packet->psn, requester->unacked_psn) >= first &&
+	       roce_psn_diff(packet->psn, requester->limit_psn) < 0;
 }
 
 /* Returns true if the packet is kept for later, with the rest of its run. */
@@ -398,7 +402,7 @@ static bool receive_answer(struct roce_qp *qp, struct sk_buff *skb,
 			roce_drop(qp, rx_dropped_opcode, packet);
 		return false;
 	}
-	if (!is_expected(&qp->requester, packet->psn)) {
+	if (!is_expected(&qp->requester, packet)) {
 		roce_reorder_came_twice(qp->requester.reorder, qp, packet->psn);
 		roce_drop(qp, rx_dropped_unexpected_ack, packet);
 		return false;

@@ -102,18 +102,21 @@ static void wait_for_more(struct roce_qp *qp)
 	start_timer(requester, interval - min(since, interval / 2));
 }
 
+/* After going back, the window may be full of packets that are lost again. */
+static bool cursor_can_repeat(struct roce_qp *qp)
+{
+	return roce_cursor_sent_before(&qp->requester) && roce_cursor_window_is_open(qp) &&
+	       !roce_cursor_must_wait(qp, roce_cursor_request(qp));
+}
+
 static void nothing_came(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
 	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
 		requester->probe_backoff++;
-	/*
-	 * The cursor will send anyway, or the peer has asked to wait. After going back, the
-	 * window may be full of packets that are lost again.
-	 */
-	if ((roce_cursor_sent_before(requester) && roce_cursor_window_is_open(qp)) ||
-	    requester->sender.rnr_waiting)
+	/* The cursor sends anyway, or the peer has asked to wait. */
+	if (cursor_can_repeat(qp) || roce_sender_obeys_rnr_nak(&requester->sender))
 		return;
 	if (requester->board && requester->board->gaps) {
 		roce_spread_silence(qp);

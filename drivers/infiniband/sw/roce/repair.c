@@ -289,6 +289,16 @@ static int send_again(struct roce_qp *qp, struct roce_xmit *xmit)
 	return err;
 }
 
+/* Go on behind the first questions from @psn on: these have left. */
+static void skip_questions(struct roce_requester *requester, u32 psn, u32 questions)
+{
+	struct missing missing;
+
+	requester->repair_psn = psn;
+	while (questions-- && find_missing(requester, &missing))
+		requester->repair_psn = roce_psn_add(missing.psn, missing.packets);
+}
+
 /* Send one train; later gaps follow when these responses have come. */
 static bool send_questions(struct roce_qp *qp)
 {
@@ -296,10 +306,9 @@ static bool send_questions(struct roce_qp *qp)
 	struct roce_xmit xmit = { .build = ask_again };
 	u32 begin = requester->repair_psn;
 
-	if (send_again(qp, &xmit) != -EBUSY)
-		requester->repairing = false;
-	else
-		requester->repair_psn = begin;
+	requester->repairing = send_again(qp, &xmit) == -EBUSY;
+	if (requester->repairing)
+		skip_questions(requester, begin, xmit.train.sent);
 	roce_count_add(qp, responses_asked_again, xmit.train.sent);
 	return !requester->repairing;
 }
@@ -358,8 +367,10 @@ static bool send_probe(struct roce_qp *qp)
 	struct roce_xmit xmit = { .build = probe };
 	int err;
 
-	qp->requester.probing = false;
 	err = send_again(qp, &xmit);
+	qp->requester.probing = err == -EBUSY;
+	if (xmit.train.sent)
+		qp->requester.timed_copied = true;
 	roce_spread_sent_again(qp, &xmit, &psn);
 	roce_count_add(qp, tail_loss_probes, xmit.train.sent);
 	return err != -EBUSY;

@@ -132,6 +132,7 @@ static void begin_round_trip(struct roce_requester *requester,
 	requester->timed_delivered = roce_window_delivered(requester);
 	requester->timed_flight = roce_in_flight(requester);
 	requester->timed_data = xmit->sent_at;
+	requester->timed_copied = false;
 	requester->timed_at = roce_xmit_departure(xmit);
 }
 
@@ -168,7 +169,8 @@ static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 		roce_cursor_return_to(requester, place, done);
 	} else {
 		requester->company_awaited = false;
-		begin_round_trip(requester, xmit, place);
+		if (xmit->train.sent)
+			begin_round_trip(requester, xmit, place);
 	}
 	if (is_looped_back(xmit))
 		roce_engine_rest(&requester->engine);

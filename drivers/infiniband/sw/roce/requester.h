@@ -71,6 +71,7 @@ struct roce_scoreboard;
  * @timed_delivered: roce_window_delivered() at @timed_at
  * @timed_flight: number of packets in flight at @timed_at, with the timed one
  * @timed_data: the packet has payload, so congestion control gets the sample
+ * @timed_copied: a probe has left since, whose answer may end the round trip
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @rttvar: mean deviation of round trips from @srtt, nanoseconds
  * @measured_flight: @timed_flight of the latest measured round trip
@@ -138,6 +139,7 @@ struct roce_requester {
 	u32 timed_delivered;
 	u32 timed_flight;
 	bool timed_data;
+	bool timed_copied;
 	u64 srtt;
 	u64 rttvar;
 	u32 measured_flight;

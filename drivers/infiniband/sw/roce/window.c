@@ -277,6 +277,23 @@ void roce_window_measured(struct roce_qp *qp, u64 rtt, u32 packets)
 		end_slow_start(requester);
 }
 
+/*
+ * If a lost packet was probed, the sample is too long, and says nothing about queues. But
+ * all of them are probed if round trips have become longer, so the mean must follow.
+ */
+static void take_sample(struct roce_qp *qp, u64 rtt, u32 packets)
+{
+	struct roce_requester *requester = &qp->requester;
+
+	if (requester->timed_copied) {
+		smooth(requester, rtt);
+		return;
+	}
+	if (requester->timed_data)
+		roce_flow_acknowledged(qp, rtt);
+	roce_window_measured(qp, rtt, packets);
+}
+
 /**
  * roce_window_end_round_trip() - the timed packet is acknowledged
  * @qp: its requester is owned by the caller; a round trip is measured
@@ -290,11 +307,7 @@ void roce_window_end_round_trip(struct roce_qp *qp)
 
 	/* A coarse clock may show the same time at both ends. */
 	if (now >= requester->timed_at) {
-		u64 rtt = max(now - requester->timed_at, 1ull);
-
-		if (requester->timed_data)
-			roce_flow_acknowledged(qp, rtt);
-		roce_window_measured(qp, rtt, max(packets, 0));
+		take_sample(qp, max(now - requester->timed_at, 1ull), max(packets, 0));
 		requester->measured_flight = requester->timed_flight;
 	}
 	requester->timed_at = 0;

@@ -226,5 +226,6 @@ void roce_sender_stop(struct roce_sender *sender)
 	hrtimer_cancel(&sender->timer);
 	roce_fault_cancel(sender->fault);
 	sender->wait_end = 0;
+	sender->rnr_waiting = false;
 	sender->stalls = 0;
 }

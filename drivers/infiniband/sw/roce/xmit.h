@@ -79,6 +79,12 @@ static inline bool roce_sender_is_waiting(struct roce_sender *sender)
 	return false;
 }
 
+/** roce_sender_obeys_rnr_nak() - whether sending must wait because the peer has said so */
+static inline bool roce_sender_obeys_rnr_nak(struct roce_sender *sender)
+{
+	return sender->rnr_waiting && roce_sender_is_waiting(sender);
+}
+
 /**
  * roce_xmit_done() - number of packets of a train that need not be sent any more
  * @xmit: a train that was built
