@@ -4,6 +4,7 @@
  * call for ibv_advise_mr(): this speaks to the kernel directly.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,57 @@ static void test_advised(const char *name, unsigned int advice)
 	bench_close(&bench);
 }
 
+/* --- Several at once --- */
+
+struct adviser {
+	pthread_t thread;
+	struct bench *bench;
+	unsigned int advice;
+	bool stop;
+	int err;
+};
+
+static void *advise_always(void *data)
+{
+	struct adviser *adviser = data;
+	struct ibv_sge list = memory_sge(&adviser->bench->b, 0, MEMORY_SIZE);
+
+	while (!__atomic_load_n(&adviser->stop, __ATOMIC_ACQUIRE) && !adviser->err)
+		adviser->err = advise(adviser->bench->duo.b.pd, adviser->advice, NOW, &list, 1);
+	return NULL;
+}
+
+/* They find pages in the same part of the memory, while the kernel takes them. */
+static void test_advised_at_once(void)
+{
+	static const unsigned int advice[] = {
+		IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+		IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
+		IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
+	};
+	struct adviser advisers[ARRAY_SIZE(advice)] = {};
+	struct bench bench;
+	unsigned int i;
+	int err = 0;
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	for (i = 0; i < ARRAY_SIZE(advice); i++) {
+		advisers[i].bench = &bench;
+		advisers[i].advice = advice[i];
+		if (pthread_create(&advisers[i].thread, NULL, advise_always, &advisers[i]))
+			die("pthread_create");
+	}
+	for (i = 0; i < 1000; i++)
+		memory_cool(&bench.b);
+	for (i = 0; i < ARRAY_SIZE(advice); i++) {
+		__atomic_store_n(&advisers[i].stop, true, __ATOMIC_RELEASE);
+		pthread_join(advisers[i].thread, NULL);
+		err = err ?: advisers[i].err;
+	}
+	tap_int("prefetches of several threads, while the kernel takes the pages", 0, err);
+	bench_close(&bench);
+}
+
 void test_advice(void)
 {
 	struct bench bench;
@@ -117,6 +169,7 @@ void test_advice(void)
 	tap_int("prefetch of pinned memory", EFAULT,
 		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, &list, 1));
 	bench_close(&bench);
+	test_advised_at_once();
 }
 
 void test_statistics(void)

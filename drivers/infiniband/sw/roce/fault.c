@@ -18,7 +18,10 @@
  */
 #define MAX_AHEAD	SZ_256K
 
-/* Of its own: a fault may take as long as a disk or a file server needs. */
+/*
+ * Of its own: a fault may take as long as a disk or a file server needs. Many may wait, so
+ * that others need not wait for them.
+ */
 static struct workqueue_struct *queue;
 
 /**
@@ -85,7 +88,8 @@ static void handle_fault(struct work_struct *work)
 	if (pages > 0)
 		atomic64_add(pages, &fault->odp->page_faults);
 	roce_odp_put(fault->odp);
-	fault->err = min(pages, 0l);
+	/* If the kernel took the pages back all the time, the access is tried again. */
+	fault->err = pages == -EBUSY ? 0 : min(pages, 0l);
 
 	local_bh_disable();
 	/* Pairs with the acquire in roce_fault_is_pending(). */
@@ -132,14 +136,8 @@ void roce_fault_cancel(struct roce_fault *fault)
  */
 int roce_faults_init(void)
 {
-	queue = alloc_workqueue("roce_faults", WQ_UNBOUND, 0);
+	queue = alloc_workqueue("roce_faults", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	return queue ? 0 : -ENOMEM;
-}
-
-/** roce_faults_queue() - do other work that maps pages; it ends before the module does */
-void roce_faults_queue(struct work_struct *work)
-{
-	queue_work(queue, work);
 }
 
 /** roce_faults_exit() - undo roce_faults_init(); there is no region any more */

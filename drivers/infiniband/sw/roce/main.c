@@ -12,6 +12,7 @@
 #include "icrc.h"
 #include "mcast.h"
 #include "parent.h"
+#include "prefetch.h"
 #include "recv.h"
 #include "roce.h"
 #include "roce_opcode.h"
@@ -36,9 +37,13 @@ static int __init roce_init(void)
 	if (err)
 		goto icrc_exit;
 
-	err = roce_mcast_init();
+	err = roce_prefetch_init();
 	if (err)
 		goto faults_exit;
+
+	err = roce_mcast_init();
+	if (err)
+		goto prefetch_exit;
 
 	err = roce_cc_init();
 	if (err)
@@ -79,6 +84,8 @@ cc_exit:
 	roce_cc_exit();
 mcast_exit:
 	roce_mcast_exit();
+prefetch_exit:
+	roce_prefetch_exit();
 faults_exit:
 	roce_faults_exit();
 icrc_exit:
@@ -96,6 +103,7 @@ static void __exit roce_exit(void)
 	roce_recv_exit();
 	roce_cc_exit();
 	roce_mcast_exit();
+	roce_prefetch_exit();
 	roce_faults_exit();
 	roce_engines_exit();
 	roce_icrc_exit();

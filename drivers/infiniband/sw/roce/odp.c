@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <rdma/ib_umem_odp.h>
@@ -44,6 +45,8 @@
 /**
  * struct chunk - a part of the address space of a program
  * @odp: what it is a part of
+ * @mapping: held while the RDMA core finds pages: it notes them in a list of the chunk
+ *	before it takes the mutex of @umem
  * @umem: its notifier, and the lists of the RDMA core, whose mutex guards changes of
  *	@pages in addition to the lock of the region
  * @pages: those that are present, in the order of their addresses; 0 for others
@@ -52,6 +55,7 @@
  */
 struct chunk {
 	struct roce_odp *odp;
+	struct mutex mapping;		/* see @mapping above */
 	struct ib_umem_odp *umem;
 	unsigned long *pages;
 	u32 present;
@@ -175,6 +179,7 @@ static struct chunk *new_chunk(struct roce_odp *odp, u64 address)
 	if (!chunk)
 		return ERR_PTR(err);
 	chunk->odp = odp;
+	mutex_init(&chunk->mapping);
 	chunk->pages = (unsigned long *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!chunk->pages)
 		goto free;
@@ -269,16 +274,13 @@ static void put_chunk(struct chunk *chunk)
 	mutex_unlock(&odp->mutex);
 }
 
-static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
-			 enum roce_odp_map how)
+static long map_pages(struct chunk *chunk, u64 address, u64 length, enum roce_odp_map how)
 {
-	struct chunk *chunk = get_chunk(odp, address);
 	/* What a PREFETCH_NO_FAULT finds may be writable. */
-	bool write = how != ROCE_ODP_READ && odp->root->umem.writable;
+	bool write = how != ROCE_ODP_READ && chunk->odp->root->umem.writable;
 	long pages;
 
-	if (IS_ERR(chunk))
-		return PTR_ERR(chunk);
+	mutex_lock(&chunk->mapping);
 	pages = ib_umem_odp_map_dma_and_lock(chunk->umem, address, length,
 					     roce_compat_odp_rights(write),
 					     how != ROCE_ODP_PRESENT);
@@ -286,6 +288,19 @@ static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
 		pages = show_pages(chunk, address, length, write);
 		mutex_unlock(&chunk->umem->umem_mutex);
 	}
+	mutex_unlock(&chunk->mapping);
+	return pages;
+}
+
+static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
+			 enum roce_odp_map how)
+{
+	struct chunk *chunk = get_chunk(odp, address);
+	long pages;
+
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	pages = map_pages(chunk, address, length, how);
 	put_chunk(chunk);
 	return pages;
 }
@@ -301,7 +316,8 @@ static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
  * wherever they are. They may be gone again when it returns.
  *
  * Return: number of pages, or a negative errno: -EFAULT if the program may not access
- * some of them itself, -EINVAL if it has exited, or -ENOMEM.
+ * some of them itself, -EINVAL if it has exited, -EBUSY if the kernel took pages back all
+ * the time, -EINTR if the caller is killed, or -ENOMEM.
  */
 long roce_odp_map(struct roce_odp *odp, u64 address, u64 length,
 		  enum roce_odp_map how)
@@ -312,6 +328,8 @@ long roce_odp_map(struct roce_odp *odp, u64 address, u64 length,
 		u64 part = min(length, CHUNK_SIZE - (address & (CHUNK_SIZE - 1)));
 		long pages = map_in_chunk(odp, address, part, how);
 
+		if (pages >= 0 && fatal_signal_pending(current))
+			pages = -EINTR;
 		if (pages < 0)
 			return pages;
 		count += pages;

@@ -9,11 +9,16 @@
 
 #include "access.h"
 #include "device.h"
-#include "fault.h"
 #include "odp.h"
 #include "pd.h"
 #include "prefetch.h"
 #include "section.h"
+
+/* Prefetches of a region that wait. With more, the program waits. */
+#define MAX_WAITING	16
+
+/* Not that of page faults: QPs wait for these. */
+static struct workqueue_struct *queue;
 
 /**
  * struct prefetch - memory to make present
@@ -71,15 +76,18 @@ static void carry_out_later(struct work_struct *work)
 	kfree(prefetch);
 }
 
-/* Without memory, the program waits. */
+/* Without memory, the program waits, too. */
 static int carry_out_soon(const struct prefetch *prefetch)
 {
-	struct prefetch *later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
+	struct prefetch *later;
 
+	if (atomic_read(&prefetch->odp->users) > MAX_WAITING)
+		return carry_out(prefetch);
+	later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
 	if (!later)
 		return carry_out(prefetch);
 	INIT_WORK(&later->work, carry_out_later);
-	roce_faults_queue(&later->work);
+	queue_work(queue, &later->work);
 	return 0;
 }
 
@@ -98,6 +106,23 @@ static int how_to_map(enum ib_uverbs_advise_mr_advice advice, enum roce_odp_map 
 	default:
 		return -EOPNOTSUPP;
 	}
+}
+
+/**
+ * roce_prefetch_init() - make the work queue of prefetches
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int roce_prefetch_init(void)
+{
+	queue = alloc_workqueue("roce_prefetch", WQ_UNBOUND, 0);
+	return queue ? 0 : -ENOMEM;
+}
+
+/** roce_prefetch_exit() - undo roce_prefetch_init(); there is no region any more */
+void roce_prefetch_exit(void)
+{
+	destroy_workqueue(queue);
 }
 
 /**
