@@ -242,7 +242,7 @@ run_rest_stock() { run_scripts stock $(all_of integration); }
 
 # KCSAN's watchpoints delay everything: those that use most of the driver, or let its
 # objects come and go meanwhile.
-on_kcsan=(link verbs traffic loss teardown hostile operators contention storm exclusive)
+on_kcsan=(link verbs odp traffic loss teardown hostile operators contention storm exclusive)
 
 # shellcheck disable=SC2046
 run_races() { run_scripts kcsan $(integration "${on_kcsan[@]}"); }
