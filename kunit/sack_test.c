@@ -783,10 +783,11 @@ static void a_probe_finds_a_lost_end_after_an_rnr_nak(struct kunit *test)
 	struct wire_end *a = &wire->ends[0];
 
 	get_acquainted(wire);
+	fixture_fill(a->memory, SIZE, 1);
 	wire_send(wire, IB_WR_SEND, 1, SIZE);
 	wire_run(wire);
 	KUNIT_EXPECT_GE(test, SEEN(a, rnr_nak_retry_err), 1);
-	wire_prepare(wire, IB_WR_SEND, 1, SIZE);
+	wire_receive(&wire->ends[1], 101, WIRE_TARGET, SIZE);
 	finish(wire, IB_WR_SEND, 1);
 	wire_forget(wire);
 	wire_fault(a, PACKETS - 1, WIRE_DROP);
