@@ -579,21 +579,29 @@ static void kept_packets_are_freed_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, roce_reorder_is_idle(of_responder(wire)));
 }
 
+/* Wait until end 0 wants lost responses again, and its netdev does not take the question. */
+static void refuse_questions(struct wire *wire)
+{
+	struct wire_end *a = &wire->ends[0];
+	unsigned long end = jiffies + PATIENCE;
+
+	a->refuse = U32_MAX;
+	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end))
+		wire_run(wire);
+	KUNIT_EXPECT_TRUE(wire->test, a->qp->requester.repairing);
+}
+
 /* The request to send them again waits when the connection ends. */
 static void a_reset_forgets_lost_responses(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
 	struct wire_end *a = &wire->ends[0];
-	unsigned long end = jiffies + PATIENCE;
 
 	wire_fault(&wire->ends[1], 1, WIRE_DROP);
 	post(wire, IB_WR_RDMA_READ);
 	wire_start(wire);
-	a->refuse = U32_MAX;
-	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end))
-		wire_run(wire);
-	KUNIT_EXPECT_TRUE(test, a->qp->requester.repairing);
+	refuse_questions(wire);
 	wire_modify(a, &attr, IB_QP_STATE);
 	KUNIT_EXPECT_FALSE(test, a->qp->requester.repairing);
 	KUNIT_EXPECT_NULL(test, a->qp->requester.reorder);
@@ -604,20 +612,17 @@ static void lost_responses_are_asked_for_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
-	struct roce_requester *requester = &a->qp->requester;
-	unsigned long end = jiffies + PATIENCE;
+	struct roce_engine *engine = &a->qp->requester.engine;
 
 	wire_fault(&wire->ends[1], 1, WIRE_DROP);
 	wire_fault(&wire->ends[1], 3, WIRE_DROP);
 	post(wire, IB_WR_RDMA_READ);
 	wire_start(wire);
-	a->refuse = U32_MAX;
-	while (!READ_ONCE(requester->repairing) && time_before(jiffies, end))
-		wire_run(wire);
-	roce_engine_claim(&requester->engine);
+	refuse_questions(wire);
+	roce_engine_claim(engine);
 	a->refuse = 0;
 	a->room = 1;
-	roce_engine_release(&requester->engine);
+	roce_engine_release(engine);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
 }

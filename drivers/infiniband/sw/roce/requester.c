@@ -123,7 +123,7 @@ static void begin_round_trip(struct roce_requester *requester,
 			     const struct roce_xmit *xmit,
 			     const struct roce_cursor_place *place)
 {
-	if (requester->timed_at ||
+	if (requester->timed_at || !xmit->train.sent ||
 	    place->psn != place->limit_psn ||
 	    roce_psn_diff(requester->ack_request_psn, place->psn) < 0)
 		return;
@@ -169,8 +169,7 @@ static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 		roce_cursor_return_to(requester, place, done);
 	} else {
 		requester->company_awaited = false;
-		if (xmit->train.sent)
-			begin_round_trip(requester, xmit, place);
+		begin_round_trip(requester, xmit, place);
 	}
 	if (is_looped_back(xmit))
 		roce_engine_rest(&requester->engine);
