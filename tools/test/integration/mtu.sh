@@ -64,6 +64,13 @@ done <<-END
 	9001 4096
 END
 
+# A QP lives longer than an MTU.
+printf '#!/bin/sh\nip -n %s link set %s mtu $1 && ip -n %s link set %s mtu $1\n' \
+	"$NS_A" "$VETH_A" "$NS_B" "$VETH_B" >"$TMP/set_mtu"
+chmod +x "$TMP/set_mtu"
+ROCE_SET_MTU=$TMP/set_mtu tap_run "UD, while the MTU changes" \
+	"$BUILD/verbs" "$DEV_A" "$GID4_A" "$DEV_B" "$GID4_B" changing_mtu
+
 set_mtus 9001 2044
 check "MTUs 9001 and 2044: RC, all operations" moves_everything 4
 single_packets

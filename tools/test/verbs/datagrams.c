@@ -2,6 +2,7 @@
 /* UD: keys, errors that leave the QP alive, address handles. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verbs.h"
@@ -133,4 +134,41 @@ void test_datagrams(void)
 	send_error();
 	oversize();
 	address_handles();
+}
+
+/* --- The MTU of the netdevs changes --- */
+
+static void set_mtu(unsigned int mtu)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "$ROCE_SET_MTU %u", mtu);
+	if (system(command))
+		die("%s", command);
+}
+
+static int send_bytes(struct duo *d, uint64_t wr_id, uint32_t length)
+{
+	return post_recv(&d->b, 10 * wr_id, sge_of(&d->b, 0, length + 40)) ?:
+	       post_send(&d->a, wr_id, sge_of(&d->a, 0, length), 0);
+}
+
+/* $ROCE_SET_MTU is a command that sets the MTU of both netdevs. */
+void test_changing_mtu(void)
+{
+	struct duo d;
+
+	set_mtu(1500);
+	duo_open(&d, &ud);
+	send_bytes(&d, 1, 1024);
+	if (tap_wc("a datagram as long as the MTU allows is sent", d.a.scq, 1, IBV_WC_SUCCESS))
+		tap_wc("and arrives", d.b.rcq, 10, IBV_WC_SUCCESS);
+	set_mtu(9000);
+	send_bytes(&d, 2, 2048);
+	if (tap_wc("a longer one is sent when the MTU has grown", d.a.scq, 2, IBV_WC_SUCCESS))
+		tap_wc("and arrives as well", d.b.rcq, 20, IBV_WC_SUCCESS);
+	set_mtu(1500);
+	send_bytes(&d, 3, 2048);
+	tap_wc("when it has shrunk, a longer one is an error", d.a.scq, 3, IBV_WC_LOC_LEN_ERR);
+	duo_close(&d);
 }

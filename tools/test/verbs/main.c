@@ -45,15 +45,16 @@ static const struct {
 	{ "neglect", test_neglect },
 	{ "counters", test_counters },
 	{ "moving_dmabuf", test_moving_dmabuf },
+	{ "changing_mtu", test_changing_mtu },
 };
 
-/* The last one needs exporter.ko: it runs only if it is asked for. */
-#define BY_NAME_ONLY	(ARRAY_SIZE(groups) - 1)
+/* The last ones need exporter.ko and a command: they run only if they are asked for. */
+#define BY_NAME_ONLY	(ARRAY_SIZE(groups) - 2)
 
 static bool wanted(unsigned int group, char **list)
 {
 	if (!*list)
-		return group != BY_NAME_ONLY;
+		return group < BY_NAME_ONLY;
 	for (; *list; list++)
 		if (!strcmp(groups[group].name, *list))
 			return true;

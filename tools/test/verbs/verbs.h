@@ -112,6 +112,7 @@ void test_contention(void);
 void test_completion_queues(void);
 void test_shared_receive_queues(void);
 void test_datagrams(void);
+void test_changing_mtu(void);
 void test_multicast(void);
 void test_objects(void);
 void test_in_flight(void);

@@ -361,8 +361,9 @@ static void forget_everything(struct roce_qp *qp)
 
 static void start_to_receive(struct roce_qp *qp)
 {
+	/* That of the port may change, and limits each datagram. */
 	if (roce_qp_is_datagram(qp))
-		qp->mtu = ib_mtu_enum_to_int(roce_port_active_mtu(qp->dev));
+		qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
 	roce_flow_start(qp);
 	roce_responder_start(qp);
 }

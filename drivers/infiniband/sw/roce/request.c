@@ -8,6 +8,7 @@
 #include "counters.h"
 #include "cq.h"
 #include "mr.h"
+#include "port.h"
 #include "qp.h"
 #include "request.h"
 #include "ring.h"
@@ -338,7 +339,8 @@ static enum ib_wc_status check_request(const struct roce_qp *qp,
 		return IB_WC_LOC_LEN_ERR;
 	if (roce_request_is_atomic(request) && request->length < sizeof(u64))
 		return IB_WC_LOC_LEN_ERR;
-	if (roce_qp_is_datagram(qp) && request->length > qp->mtu)
+	if (roce_qp_is_datagram(qp) &&
+	    request->length > ib_mtu_enum_to_int(roce_port_active_mtu(qp->dev)))
 		return IB_WC_LOC_LEN_ERR;
 	return IB_WC_SUCCESS;
 }
