@@ -6,6 +6,7 @@
  */
 #include <linux/slab.h>
 
+#include "engine.h"
 #include "path.h"
 #include "reorder.h"
 #include "roce_psn.h"
@@ -988,6 +989,26 @@ static void a_path_returns_from_the_dark(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(a, paths_returned), 1);
 }
 
+static void unused_paths_get_no_probe(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_paths *paths;
+
+	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	paths = a->qp->requester.paths;
+	KUNIT_ASSERT_NOT_NULL(test, paths);
+	roce_engine_claim(&a->qp->requester.engine);
+	paths->path[3].state = ROCE_PATH_LEFT;
+	paths->path[3].probe_at = 0;
+	a->dev->paths = 1;
+	roce_engine_release(&a->qp->requester.engine);
+	wire_forget(wire);
+	transfer(wire, IB_WR_SEND, 2);
+	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_OPCODE_PATH_PROBE), 0);
+	KUNIT_EXPECT_EQ(test, count_ports(wire, 0, false), 1);
+}
+
 /* Half of the ways of the peer are dark, its first one, too. */
 static void answers_leave_the_dark(struct kunit *test)
 {
@@ -1131,6 +1152,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(single_packets_leave_the_dark),
 	KUNIT_CASE(a_repeated_packet_leaves_when_fq_lets_it),
 	KUNIT_CASE(a_path_returns_from_the_dark),
+	KUNIT_CASE(unused_paths_get_no_probe),
 	KUNIT_CASE(answers_leave_the_dark),
 	KUNIT_CASE(a_copy_of_an_early_packet_moves_answers),
 	KUNIT_CASE(probes_need_the_agreement),

@@ -150,11 +150,13 @@ bool roce_spread_answer_came(struct roce_qp *qp, const struct roce_packet *packe
 void roce_spread_train(struct roce_qp *qp, struct roce_train *train)
 {
 	struct roce_paths *paths = get_paths(qp);
+	u32 path;
 
 	if (!paths)
 		return;
+	path = roce_paths_choose(paths, path_count(qp));
 	probe_if_due(qp, paths);
-	take_path(qp, train, roce_paths_choose(paths, path_count(qp)));
+	take_path(qp, train, path);
 }
 
 /* Of a train of READ requests, the arrival of the first one tells enough. */
