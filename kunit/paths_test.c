@@ -750,6 +750,19 @@ static void repeated_packets_take_turns_in_silence(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, roce_paths_choose_again(play.paths, 4, false), 2);
 }
 
+/* Each good path has had a probe. */
+static void paths_that_were_left_are_used_when_probes_get_no_answer(struct kunit *test)
+{
+	struct play play = new_play(test, 3);
+
+	measure(&play);
+	play.paths->path[1].state = ROCE_PATH_LEFT;
+	roce_paths_unanswered(play.paths, 1);
+	KUNIT_EXPECT_EQ(test, play.paths->path[1].state, ROCE_PATH_LEFT);
+	roce_paths_unanswered(play.paths, 2);
+	KUNIT_EXPECT_EQ(test, play.paths->path[1].state, ROCE_PATH_GOOD);
+}
+
 /* The peer alone knows whether packets that took no path are lost. */
 static void the_oldest_flight_is_known(struct kunit *test)
 {
@@ -898,32 +911,40 @@ static void a_new_connection_has_one_path(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, a->qp->requester.paths);
 }
 
+/* Nothing is known of any path, so they take turns. */
+static void forget_scores(struct roce_paths *paths)
+{
+	u32 i;
+
+	for (i = 0; i < paths->count; i++) {
+		paths->path[i].state = ROCE_PATH_GOOD;
+		paths->path[i].srtt = 0;
+	}
+}
+
 /* One path after the other is dark, and no request fails, though none may be retried. */
 static void messages_leave_the_dark(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
-	u32 i;
+	struct roce_paths *paths;
+	u32 i, n;
 
 	a->qp->attr.retry_cnt = 0;
 	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	paths = a->qp->requester.paths;
 	for (i = 0; i < 4; i++) {
 		a->dark = BIT(i);
-		transfer(wire, IB_WR_SEND, 8);
+		n = 0;
+		do {
+			forget_scores(paths);
+			transfer(wire, IB_WR_SEND, 1);
+		} while (paths->path[i].state == ROCE_PATH_GOOD && ++n < 100);
+		KUNIT_EXPECT_EQ(test, paths->path[i].state, ROCE_PATH_LEFT);
 	}
-	KUNIT_EXPECT_GE(test, SEEN(a, paths_left), 2);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
 	KUNIT_EXPECT_EQ(test, a->qp->requester.retries, 0);
-}
-
-/* Paths of equal cost take turns. */
-static void equalize_cost(struct roce_paths *paths)
-{
-	u32 i;
-
-	for (i = 0; i < paths->count; i++)
-		paths->path[i].srtt = NSEC_PER_MSEC;
 }
 
 /* Each message is one packet, and a probe saves those that are lost. */
@@ -938,7 +959,7 @@ static void single_packets_leave_the_dark(struct kunit *test)
 	paths = a->qp->requester.paths;
 	a->dark = BIT(2);
 	for (i = 0; i < 100 && paths->path[2].state == ROCE_PATH_GOOD; i++) {
-		equalize_cost(paths);
+		forget_scores(paths);
 		wire_prepare(wire, IB_WR_SEND, i, MTU);
 		wire_send(wire, IB_WR_SEND, i, MTU);
 		wire_finish(wire, IB_WR_SEND, i, MTU);
@@ -987,6 +1008,28 @@ static void a_path_returns_from_the_dark(struct kunit *test)
 		usleep_range(500, 1000);
 	}
 	KUNIT_EXPECT_GE(test, SEEN(a, paths_returned), 1);
+}
+
+/* The other paths were left, though they are only slow. */
+static void the_last_good_path_gets_dark(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_paths *paths;
+	u32 i;
+
+	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	paths = a->qp->requester.paths;
+	roce_engine_claim(&a->qp->requester.engine);
+	for (i = 1; i < 4; i++) {
+		paths->path[i].state = ROCE_PATH_LEFT;
+		paths->path[i].probe_at = U64_MAX;
+	}
+	paths->path[0].state = ROCE_PATH_GOOD;
+	roce_engine_release(&a->qp->requester.engine);
+	a->dark = BIT(0);
+	transfer(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
 static void unused_paths_get_no_probe(struct kunit *test)
@@ -1142,6 +1185,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(the_last_good_path_stays),
 	KUNIT_CASE(in_silence_a_later_arrival_is_enough),
 	KUNIT_CASE(repeated_packets_take_turns_in_silence),
+	KUNIT_CASE(paths_that_were_left_are_used_when_probes_get_no_answer),
 	KUNIT_CASE(the_oldest_flight_is_known),
 	KUNIT_CASE(a_qp_has_one_path_unless_told_otherwise),
 	KUNIT_CASE(other_peers_see_one_path),
@@ -1152,6 +1196,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(single_packets_leave_the_dark),
 	KUNIT_CASE(a_repeated_packet_leaves_when_fq_lets_it),
 	KUNIT_CASE(a_path_returns_from_the_dark),
+	KUNIT_CASE(the_last_good_path_gets_dark),
 	KUNIT_CASE(unused_paths_get_no_probe),
 	KUNIT_CASE(answers_leave_the_dark),
 	KUNIT_CASE(a_copy_of_an_early_packet_moves_answers),

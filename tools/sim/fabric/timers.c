@@ -55,6 +55,8 @@ static void nothing_came(struct sender *sender, u64 now)
 	sender->probe_backoff = min_of(sender->probe_backoff + 1, MAX_BACKOFF);
 	if (sender->psn != sender->limit_psn)
 		return;
+	if (sender->paths)
+		roce_paths_unanswered(sender->paths, sender->probe_backoff - 1);
 	if (!sender->board || !sender->board->gaps) {
 		sender->probing = true;
 		return;

@@ -41,8 +41,9 @@
  * - when its round trip is SLOW times as long as the shortest one: packets would wait
  *   for it at the peer.
  *
- * Nobody leaves the last good path. When that would happen, the whole network is in
- * trouble, and all paths count as good again.
+ * Nobody leaves the last good path. When that would happen, or when a probe of a silent
+ * peer has taken each good path in vain, the whole network is in trouble, and all paths
+ * count as good again.
  *
  * A path that was left gets a probe from time to time, a packet of its own kind, which the
  * peer answers. If the answer comes in time, the path is good again. The time between
@@ -98,6 +99,9 @@
 
 /* Probes are numbered where other packets have their PSN. */
 #define PROBE_MASK		ROCE_PSN_MASK
+
+/* Probes of a silent peer until nothing is known of any path, even of many good ones */
+#define MAX_UNANSWERED		8u
 
 /* Distance of source ports and flow labels: both low and high bits differ. */
 #define PORT_STEP		0x0401u
@@ -358,7 +362,7 @@ void roce_paths_sent(struct roce_paths *paths, const struct roce_departure *depa
 
 /* --- The score of a path --- */
 
-/* The last good path cannot be left. Then nothing is known of any path. */
+/* The last good path has failed. Then nothing is known of any path. */
 static void forgive_all(struct roce_paths *paths)
 {
 	u32 i;
@@ -778,6 +782,21 @@ void roce_paths_silence(struct roce_paths *paths, struct roce_scoreboard *board,
 	*news = (struct roce_path_news) {};
 	lose_overdue(paths, board, true, now, news);
 	roce_paths_forget(paths, paths->until);
+}
+
+/**
+ * roce_paths_unanswered() - probes of a silent peer were not answered
+ * @paths: owned by the caller
+ * @probes: their number since anything has arrived; each one has taken another good path
+ */
+void roce_paths_unanswered(struct roce_paths *paths, u32 probes)
+{
+	u32 i, good = 0;
+
+	for (i = 0; i < paths->count; i++)
+		good += is_good(paths, i);
+	if (probes >= min(good, MAX_UNANSWERED))
+		forgive_all(paths);
 }
 
 /**

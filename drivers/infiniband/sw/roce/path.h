@@ -164,6 +164,7 @@ void roce_paths_learn(struct roce_paths *paths, struct roce_scoreboard *board, u
 		      u64 now, struct roce_path_news *news);
 void roce_paths_silence(struct roce_paths *paths, struct roce_scoreboard *board, u64 now,
 			struct roce_path_news *news);
+void roce_paths_unanswered(struct roce_paths *paths, u32 probes);
 u32 roce_paths_oldest(const struct roce_paths *paths, u32 psn);
 
 #endif /* ROCE_PATH_H */

@@ -118,6 +118,7 @@ static void nothing_came(struct roce_qp *qp)
 	/* The cursor sends anyway, or the peer has asked to wait. */
 	if (cursor_can_repeat(qp) || roce_sender_obeys_rnr_nak(&requester->sender))
 		return;
+	roce_spread_unanswered(requester, requester->probe_backoff - 1);
 	if (requester->board && requester->board->gaps) {
 		roce_spread_silence(qp);
 		roce_scoreboard_lose_again(requester->board);

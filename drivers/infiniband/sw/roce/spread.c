@@ -289,6 +289,17 @@ void roce_spread_silence(struct roce_qp *qp)
 }
 
 /**
+ * roce_spread_unanswered() - probes of a silent peer were not answered
+ * @requester: owned by the caller; if it has no paths, this does nothing
+ * @probes: their number since anything has arrived
+ */
+void roce_spread_unanswered(struct roce_requester *requester, u32 probes)
+{
+	if (requester->paths)
+		roce_paths_unanswered(requester->paths, probes);
+}
+
+/**
  * roce_spread_unknown() - limit what the peer takes for lost to packets that took one path
  * @requester: owned by the caller
  * @lost_end: the end of that

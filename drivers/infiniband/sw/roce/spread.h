@@ -33,6 +33,7 @@ void roce_spread_sent_again(struct roce_qp *qp, const struct roce_xmit *xmit,
 void roce_spread_learn(struct roce_qp *qp, u32 until);
 void roce_spread_acknowledged(struct roce_qp *qp, u32 until);
 void roce_spread_silence(struct roce_qp *qp);
+void roce_spread_unanswered(struct roce_requester *requester, u32 probes);
 u32 roce_spread_unknown(const struct roce_requester *requester, u32 lost_end);
 void roce_spread_forget(struct roce_requester *requester);
 void roce_spread_stop(struct roce_requester *requester);
