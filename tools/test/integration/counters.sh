@@ -92,6 +92,35 @@ writes()
 	hang_up
 }
 
+# grown a|b COUNTER: since watch_begin
+grown()
+{
+	local device=$DEV_A
+
+	[[ $1 == a ]] || device=$DEV_B
+	echo $(($(counter "$device" "$2") - $(value_of "$2" "$(<"$TMP/$1.before")")))
+}
+
+# What A sent has come, and B has answered each copy. One answer of B is lost.
+all_is_answered()
+{
+	local sent_again answers
+
+	sent_again=$(grown b duplicate_request)
+	answers=$(grown b tx_packets)
+	(($(grown b rx_packets) == $(grown a tx_packets) && answers == 1 + sent_again &&
+		$(grown a rx_packets) == sent_again))
+}
+
+# Without a QP, the answers to the copies would be counted as dropped.
+send_twice()
+{
+	connect rc
+	move send 1 5000
+	wait_for all_is_answered
+	hang_up
+}
+
 # --- packet by packet ---------------------------------------------------------
 
 single_packets
@@ -105,11 +134,11 @@ account "a packet of a READ's response is lost" --lost-b 0x0e:99:1 \
 	--expect b:implied_nak_seq_err=1 --expect b:completer_retry_err=1 \
 	--expect a:roce_slow_restart_cnps=1 --expect a:roce_slow_restart_trans=1 \
 	-- one_message read
-account "the acknowledgment is lost" --lost-b 0x11:99:0 \
-	--expect b:local_ack_timeout_err=1 --expect b:completer_retry_err=1 \
-	--expect b:roce_slow_restart=1 --expect b:roce_slow_restart_cnps=1 \
-	--expect b:roce_slow_restart_trans=1 \
-	-- one_message send
+account "the acknowledgment is lost" --lost-a 0x11:99:0 \
+	--expect a:local_ack_timeout_err=1 --expect a:completer_retry_err=1 \
+	--expect a:roce_slow_restart=1 --expect a:roce_slow_restart_cnps=1 \
+	--expect a:roce_slow_restart_trans=1 \
+	-- send_twice
 account "a request is lost, again and again" --lost-a '*:17:5' \
 	--free packet_seq_err --free local_ack_timeout_err \
 	--free completer_retry_err --free rcvd_seq_err --free out_of_seq_request \
