@@ -529,6 +529,42 @@ static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* Nothing has come for two round trips, the next ones take longer, and no retry is left. */
+static void begin_silence(struct wire_end *end)
+{
+	struct roce_requester *requester = &end->qp->requester;
+
+	roce_engine_claim(&requester->engine);
+	end->qp->attr.timeout = WIRE_TIMEOUT;
+	end->qp->attr.retry_cnt = 0;
+	roce_retransmit_renew(end->qp);
+	requester->srtt = 100 * NSEC_PER_SEC;
+	requester->probe_news = requester->news;
+	requester->probe_fired = true;
+	roce_engine_release(&requester->engine);
+}
+
+/* The window is too narrow for all of it at once. */
+static void what_a_silence_loses_is_sent_again_without_retries(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u32 packets = 40, lost = 16, i;
+
+	get_acquainted(wire);
+	for (i = 0; i < lost; i++) {
+		wire_fault(a, i, WIRE_DROP);
+		wire_fault(a, packets + i, WIRE_DROP);
+	}
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, packets * MTU);
+	wire_run(wire);
+	KUNIT_ASSERT_EQ(test, SEEN(a, selective_repeats), lost);
+	a->qp->requester.window = 8;
+	begin_silence(a);
+	wire_finish(wire, IB_WR_RDMA_WRITE, 1, packets * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(a, selective_repeats), 2 * lost);
+}
+
 /* The SACK has come, and is of no use. */
 static void without_memory_a_timeout_finds_the_loss(struct kunit *test)
 {
@@ -1110,6 +1146,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
+	KUNIT_CASE(what_a_silence_loses_is_sent_again_without_retries),
 	KUNIT_CASE(without_memory_a_timeout_finds_the_loss),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),
 	KUNIT_CASE(retransmissions_that_a_netdev_refuses_are_sent_later),

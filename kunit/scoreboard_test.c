@@ -79,8 +79,27 @@ static void retransmissions_can_be_lost_again(struct kunit *test)
 	roce_scoreboard_resent(board, nth(0), nth(1), nth(15));
 	roce_scoreboard_lose(board, nth(14));
 	expect_nothing(test, board);
-	roce_scoreboard_lose_again(board);
+	roce_scoreboard_silence(board);
 	expect_next(test, board, 0, 1);
+}
+
+/* A copy that is sent after a silence may be lost as any other. */
+static void a_silence_loses_all_that_is_missing(struct kunit *test)
+{
+	struct roce_scoreboard *board = new_board(test);
+
+	arrive(board, 1, 5);
+	arrive(board, 6, 7);
+	roce_scoreboard_lose_range(board, nth(5), nth(6), ROCE_GAP_VANISHED);
+	roce_scoreboard_silence(board);
+	KUNIT_EXPECT_TRUE(test, board->gap[0].loss == ROCE_GAP_SILENT);
+	KUNIT_EXPECT_TRUE(test, board->gap[1].loss == ROCE_GAP_VANISHED);
+	roce_scoreboard_resent(board, nth(0), nth(1), nth(7));
+	expect_next(test, board, 5, 6);
+	KUNIT_EXPECT_TRUE(test, board->gap[0].loss == ROCE_GAP_SILENT);
+	roce_scoreboard_lose(board, nth(7));
+	expect_next(test, board, 0, 1);
+	KUNIT_EXPECT_TRUE(test, board->gap[0].loss == ROCE_GAP_UNKNOWN);
 }
 
 static void packets_sent_by_going_back_are_not_sent_once_more(struct kunit *test)
@@ -278,6 +297,7 @@ static void a_missing_packet_may_be_late_until_it_is_lost(struct kunit *test)
 static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(only_lost_packets_are_sent_again),
 	KUNIT_CASE(retransmissions_can_be_lost_again),
+	KUNIT_CASE(a_silence_loses_all_that_is_missing),
 	KUNIT_CASE(packets_sent_by_going_back_are_not_sent_once_more),
 	KUNIT_CASE(unsent_retransmissions_are_sent_later),
 	KUNIT_CASE(a_responder_may_drop_kept_packets),

@@ -294,7 +294,7 @@ static bool repair_is_due(const struct sender *sender)
 /* A train of what is lost; the last packet of each part of it asks. */
 static void send_lost(struct sender *sender, u64 now)
 {
-	u32 path = choose_path_again(sender, sender->repeat_probes), count = 0, begin, end;
+	u32 path = choose_path_again(sender, sender->silent), count = 0, begin, end;
 
 	while (count < rate_train(sender) && repair_is_due(sender)) {
 		u32 psn;
@@ -308,7 +308,7 @@ static void send_lost(struct sender *sender, u64 now)
 		}
 		roce_scoreboard_resent(sender->board, begin, end, sender->limit_psn);
 	}
-	sender->repeat_probes = false;
+	sender->silent = false;
 	rate_sent(sender, count, now);
 }
 

@@ -45,7 +45,7 @@
  * @losing: a loss before @loss_end was reported to congestion control
  * @loss_end: a PSN
  * @probing: the last packet is due again
- * @repeat_probes: what is sent again next is a probe, too
+ * @silent: nothing has come for too long: the next copies take another path
  * @news: number of times that something was learned
  * @probe_news: @news when the timer was started
  * @probe_backoff: log2 of the times it lasts
@@ -93,7 +93,7 @@ struct sender {
 	bool losing;
 	u32 loss_end;
 	bool probing;
-	bool repeat_probes;
+	bool silent;
 	u32 news;
 	u32 probe_news;
 	u32 probe_backoff;

@@ -65,8 +65,8 @@ static void nothing_came(struct sender *sender, u64 now)
 		roce_paths_silence(sender->paths, sender->board, now, &news);
 		sender->left += __builtin_popcount(news.left);
 	}
-	roce_scoreboard_lose_again(sender->board);
-	sender->repeat_probes = true;
+	roce_scoreboard_silence(sender->board);
+	sender->silent = true;
 }
 
 /** timers_probe() - the last packet is due again, if nothing came for two round trips */
@@ -96,7 +96,7 @@ static void forget_losses(struct sender *sender)
 	if (sender->paths)
 		roce_paths_forget(sender->paths, sender->unacked_psn);
 	sender->probing = false;
-	sender->repeat_probes = false;
+	sender->silent = false;
 }
 
 /** timers_timeout() - go back, if the ACK timeout has passed */

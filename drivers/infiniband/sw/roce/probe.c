@@ -121,8 +121,8 @@ static void nothing_came(struct roce_qp *qp)
 	roce_spread_unanswered(requester, requester->probe_backoff - 1);
 	if (requester->board && requester->board->gaps) {
 		roce_spread_silence(qp);
-		roce_scoreboard_lose_again(requester->board);
-		requester->repeat_probes = true;
+		roce_scoreboard_silence(requester->board);
+		requester->silent = true;
 	} else {
 		requester->probing = true;
 	}

@@ -209,7 +209,7 @@ static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
 	struct roce_requester *requester = &qp->requester;
 	struct missing missing;
 
-	roce_spread_train_again(qp, train, requester->repeat_probes);
+	roce_spread_train_again(qp, train, requester->silent);
 	while (find_lost(requester, &missing)) {
 		bool read = roce_request_is_read(missing.request);
 		u32 before = train->packets, count, added, end;
@@ -317,11 +317,9 @@ static bool send_questions(struct roce_qp *qp)
  * Sending the oldest packet again is a retry, except as a probe of a silent peer, and after
  * a path that delivers nothing: others do.
  */
-static bool is_retry(const struct roce_requester *requester, u32 psn)
+static bool is_retry(const struct roce_scoreboard *board, u32 psn)
 {
-	const struct roce_scoreboard *board = requester->board;
-
-	return psn == board->expected && !requester->repeat_probes &&
+	return psn == board->expected && board->gap[0].loss != ROCE_GAP_SILENT &&
 	       board->gap[0].loss != ROCE_GAP_VANISHED;
 }
 
@@ -336,7 +334,7 @@ static bool send_lost(struct roce_qp *qp)
 
 	if (!find_lost(requester, &missing))
 		return true;
-	retry = is_retry(requester, missing.psn);
+	retry = is_retry(requester->board, missing.psn);
 	if (retry && !requester->retries) {
 		roce_request_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return true;
@@ -349,7 +347,7 @@ static bool send_lost(struct roce_qp *qp)
 	for (n = done; n < xmit.train.packets; n++)
 		roce_scoreboard_take_back(requester->board, requester->board->repaired[n]);
 	if (done)
-		requester->repeat_probes = false;
+		requester->silent = false;
 	if (done && retry) {
 		requester->retries--;
 		roce_retransmit_expect_progress(qp);

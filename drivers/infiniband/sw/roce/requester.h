@@ -90,7 +90,7 @@ struct roce_scoreboard;
  * @probe_news: @news when the timer was started
  * @probe_backoff: log2 of the factor by which the interval is longer
  * @probing: a probe must be sent
- * @repeat_probes: lost packets are sent again as probes
+ * @silent: nothing has come for too long: the next copies take another path
  * @repaired_alone: a NAK did not make the requester go back; the next one will
  */
 struct roce_requester {
@@ -158,7 +158,7 @@ struct roce_requester {
 	u32 probe_news;
 	u8 probe_backoff;
 	bool probing;
-	bool repeat_probes;
+	bool silent;
 	bool repaired_alone;
 };
 

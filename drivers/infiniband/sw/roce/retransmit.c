@@ -72,7 +72,7 @@ void roce_retransmit_forget_losses(struct roce_qp *qp)
 		requester->board->gaps = 0;
 	roce_spread_forget(requester);
 	requester->probing = false;
-	requester->repeat_probes = false;
+	requester->silent = false;
 }
 
 /**

@@ -218,21 +218,29 @@ void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end)
 	for (n = 0; n < board->gaps; n++) {
 		struct roce_gap *gap = &board->gap[n];
 
-		if (gap->resent != gap->begin && !roce_psn_precedes(lost_end, gap->mark))
-			gap->resent = gap->begin;
+		if (gap->resent == gap->begin || roce_psn_precedes(lost_end, gap->mark))
+			continue;
+		gap->resent = gap->begin;
+		if (gap->loss == ROCE_GAP_SILENT)
+			gap->loss = ROCE_GAP_UNKNOWN;
 	}
 }
 
 /**
- * roce_scoreboard_lose_again() - all retransmissions are lost
+ * roce_scoreboard_silence() - all missing packets are lost, and all retransmissions
  * @board: owned by the caller
  */
-void roce_scoreboard_lose_again(struct roce_scoreboard *board)
+void roce_scoreboard_silence(struct roce_scoreboard *board)
 {
 	u32 n;
 
-	for (n = 0; n < board->gaps; n++)
-		board->gap[n].resent = board->gap[n].begin;
+	for (n = 0; n < board->gaps; n++) {
+		struct roce_gap *gap = &board->gap[n];
+
+		gap->resent = gap->begin;
+		if (gap->loss != ROCE_GAP_VANISHED)
+			gap->loss = ROCE_GAP_SILENT;
+	}
 	board->lost_end = board->high;
 }
 

@@ -20,11 +20,12 @@ struct roce_psns {
 	u32 end;
 };
 
-/* How the packets of a gap were lost, if that is known of the gap alone; see path.c */
+/* How the packets of a gap were lost, if that is known of the gap alone; see path.c, probe.c */
 enum roce_gap_loss {
 	ROCE_GAP_UNKNOWN,
 	ROCE_GAP_OVERTAKEN,	/* later packets of the same path have arrived */
 	ROCE_GAP_VANISHED,	/* the path delivers nothing */
+	ROCE_GAP_SILENT,	/* nothing has come for too long */
 };
 
 /**
@@ -74,7 +75,7 @@ bool roce_scoreboard_part(const struct roce_scoreboard *board, u32 n,
 bool roce_scoreboard_arrived(struct roce_scoreboard *board, u32 begin, u32 end,
 			     u32 back);
 void roce_scoreboard_lose(struct roce_scoreboard *board, u32 lost_end);
-void roce_scoreboard_lose_again(struct roce_scoreboard *board);
+void roce_scoreboard_silence(struct roce_scoreboard *board);
 u32 roce_scoreboard_lose_range(struct roce_scoreboard *board, u32 begin, u32 end,
 			       enum roce_gap_loss loss);
 bool roce_scoreboard_may_be_late(const struct roce_scoreboard *board);
