@@ -833,6 +833,12 @@ static void a_probe_finds_a_lost_end_after_an_rnr_nak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+/* Nanoseconds */
+static s64 until_probe(struct wire_end *end)
+{
+	return ktime_to_ns(hrtimer_get_remaining(&end->qp->requester.probe_timer));
+}
+
 /* All packets of the message are lost, and no timer sends one of them again. */
 static struct wire *lose_a_message(struct kunit *test)
 {
@@ -900,6 +906,55 @@ static void a_train_without_a_route_begins_no_round_trip(struct kunit *test)
 	wire_start(wire);
 	KUNIT_EXPECT_EQ(test, a->refuse, 0);
 	KUNIT_EXPECT_EQ(test, a->qp->requester.timed_at, 0);
+}
+
+/* A message is lost, and probes have become rare. Each round trip takes minutes. */
+static struct wire *be_silent_for_long(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_requester *requester = &a->qp->requester;
+
+	get_acquainted(wire);
+	roce_probe_stop(a->qp);
+	requester->probe_backoff = 10;
+	requester->probe_backed_off = requester->round_trip_ended;
+	requester->srtt = 100 * NSEC_PER_SEC;
+	a->cut = true;
+	post(wire, IB_WR_SEND, 1);
+	wire_start(wire);
+	a->cut = false;
+	KUNIT_ASSERT_TRUE(test, requester->probe_armed);
+	KUNIT_ASSERT_GT(test, until_probe(a), 100000 * NSEC_PER_SEC);
+	KUNIT_ASSERT_NE(test, requester->timed_at, 0);
+	return wire;
+}
+
+/* All of a second message is lost, too. */
+static void after_a_silence_probes_are_quick_again(struct kunit *test)
+{
+	struct wire *wire = be_silent_for_long(test);
+	struct wire_end *a = &wire->ends[0];
+
+	make_probe_due(a);
+	finish(wire, IB_WR_SEND, 1);
+	a->cut = true;
+	post(wire, IB_WR_SEND, 2);
+	wire_start(wire);
+	KUNIT_EXPECT_TRUE(test, a->qp->requester.probe_armed);
+	KUNIT_EXPECT_LT(test, until_probe(a), 1000 * NSEC_PER_SEC);
+}
+
+/* Else they would be quicker than a peer that is slow. */
+static void after_a_silence_probes_wait_for_a_round_trip(struct kunit *test)
+{
+	struct wire *wire = be_silent_for_long(test);
+	struct wire_end *a = &wire->ends[0];
+
+	a->qp->requester.timed_at = 0;
+	make_probe_due(a);
+	finish(wire, IB_WR_SEND, 1);
+	KUNIT_EXPECT_GT(test, until_probe(a), 100000 * NSEC_PER_SEC);
 }
 
 /* The window became narrower than the READ at the cursor, which waits for the WRITE. */
@@ -1164,6 +1219,8 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_probe_that_the_netdev_refuses_is_sent_later),
 	KUNIT_CASE(the_answer_to_a_probe_is_no_sample_for_congestion),
 	KUNIT_CASE(a_train_without_a_route_begins_no_round_trip),
+	KUNIT_CASE(after_a_silence_probes_are_quick_again),
+	KUNIT_CASE(after_a_silence_probes_wait_for_a_round_trip),
 	KUNIT_CASE(a_probe_finds_that_all_is_lost_before_a_long_read),
 	KUNIT_CASE(packets_that_have_not_asked_are_not_probed),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),

@@ -118,6 +118,14 @@ void timers_timeout(struct sender *sender, u64 now)
 	rate_lost(sender, ROCE_CC_TIMEOUT, now);
 }
 
+/** timers_measured() - a round trip has ended, so a timer that backed off starts anew */
+void timers_measured(struct sender *sender)
+{
+	if (sender->probe_backoff)
+		sender->probe_at = 0;
+	sender->probe_backoff = 0;
+}
+
 /** timers_wait() - see to it that the sender wakes in time */
 void timers_wait(struct sender *sender, u64 now)
 {

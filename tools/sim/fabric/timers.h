@@ -5,6 +5,7 @@
 #include "sender.h"
 
 u64 timers_ack_timeout(const struct sender *sender);
+void timers_measured(struct sender *sender);
 void timers_probe(struct sender *sender, u64 now);
 void timers_timeout(struct sender *sender, u64 now);
 void timers_wait(struct sender *sender, u64 now);

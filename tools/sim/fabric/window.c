@@ -5,6 +5,7 @@
  */
 #include "options.h"
 #include "roce_psn.h"
+#include "timers.h"
 #include "window.h"
 
 #define MIN_WINDOW	16u
@@ -84,6 +85,7 @@ void window_end_round_trip(struct sender *sender, u64 now)
 	sender->busy_packets = 2 * packets * sender->min_rtt / rtt;
 	sender->timed_at = 0;
 	sender->round_trip_ended = now;
+	timers_measured(sender);
 	if (rtt > sender->min_rtt + max_of(sender->min_rtt, CROWDED))
 		window_end_slow_start(sender);
 }

@@ -9,7 +9,9 @@
  * progress. The local ACK timeout runs at the same time.
  *
  * The timer is not touched when there is progress. When it fires, it looks for progress
- * since it was started, and continues from the end of the latest round trip.
+ * since it was started, and continues from the end of the latest round trip. But after a
+ * silence it is slow, and starts anew with a round trip. Other progress says nothing of how
+ * long the answers to many copies take: probes would be quicker than the peer.
  */
 #include "compat.h"
 #include "cursor.h"
@@ -76,6 +78,15 @@ static void start_timer(struct roce_requester *requester, u64 delay)
 	hrtimer_start(&requester->probe_timer, ns_to_ktime(delay), ROCE_WAIT_MODE);
 }
 
+static void end_silence(struct roce_requester *requester)
+{
+	/* If it has just fired, roce_probe_check() finds that there was progress. */
+	if (requester->probe_armed && hrtimer_try_to_cancel(&requester->probe_timer) != 1)
+		return;
+	requester->probe_armed = false;
+	requester->probe_backoff = 0;
+}
+
 /**
  * roce_probe_arm() - start the timer of the next probe
  * @qp: its requester is owned by the caller
@@ -84,6 +95,9 @@ void roce_probe_arm(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 
+	if (requester->probe_backoff &&
+	    requester->round_trip_ended != requester->probe_backed_off)
+		end_silence(requester);
 	if (!requester->probe_armed && can_probe(qp))
 		start_timer(requester, probe_interval(qp));
 }
@@ -115,6 +129,7 @@ static void nothing_came(struct roce_qp *qp)
 
 	if (requester->probe_backoff < MAX_BACKOFF_SHIFT)
 		requester->probe_backoff++;
+	requester->probe_backed_off = requester->round_trip_ended;
 	/* The cursor sends anyway, or the peer has asked to wait. */
 	if (cursor_can_repeat(qp) || roce_sender_obeys_rnr_nak(&requester->sender))
 		return;

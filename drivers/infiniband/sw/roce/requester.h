@@ -85,6 +85,7 @@ struct roce_scoreboard;
  * @loss_end: one past the last PSN in flight at that time
  * @news: counts packets that were acknowledged or are known to have arrived
  * @probe_timer: looks for progress, see probe.c
+ * @probe_backed_off: @round_trip_ended when @probe_backoff grew
  * @probe_armed: the timer was started, and roce_probe_check() was not called for it
  * @probe_fired: the timer has fired; set by the timer
  * @probe_news: @news when the timer was started
@@ -153,6 +154,7 @@ struct roce_requester {
 	u32 loss_end;
 	u32 news;
 	struct hrtimer probe_timer;
+	u64 probe_backed_off;
 	bool probe_armed;
 	bool probe_fired;
 	u32 probe_news;
