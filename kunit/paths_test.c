@@ -911,6 +911,16 @@ static void a_new_connection_has_one_path(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, a->qp->requester.paths);
 }
 
+/* The devices agree, and the requester uses its paths. */
+static struct roce_paths *use_paths(struct wire *wire)
+{
+	struct wire_end *a = &wire->ends[0];
+
+	transfer(wire, IB_WR_RDMA_WRITE, 4);
+	KUNIT_ASSERT_NOT_NULL(wire->test, a->qp->requester.paths);
+	return a->qp->requester.paths;
+}
+
 /* Nothing is known of any path, so they take turns. */
 static void forget_scores(struct roce_paths *paths)
 {
@@ -931,8 +941,7 @@ static void messages_leave_the_dark(struct kunit *test)
 	u32 i, n;
 
 	a->qp->attr.retry_cnt = 0;
-	transfer(wire, IB_WR_RDMA_WRITE, 4);
-	paths = a->qp->requester.paths;
+	paths = use_paths(wire);
 	for (i = 0; i < 4; i++) {
 		a->dark = BIT(i);
 		n = 0;
@@ -952,11 +961,9 @@ static void single_packets_leave_the_dark(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
-	struct roce_paths *paths;
+	struct roce_paths *paths = use_paths(wire);
 	u32 i;
 
-	transfer(wire, IB_WR_RDMA_WRITE, 4);
-	paths = a->qp->requester.paths;
 	a->dark = BIT(2);
 	for (i = 0; i < 100 && paths->path[2].state == ROCE_PATH_GOOD; i++) {
 		forget_scores(paths);
@@ -1010,23 +1017,27 @@ static void a_path_returns_from_the_dark(struct kunit *test)
 	KUNIT_EXPECT_GE(test, SEEN(a, paths_returned), 1);
 }
 
+/* @probe_at: when it gets its next probe, nanoseconds */
+static void leave_path(struct wire_end *end, u32 path, u64 probe_at)
+{
+	struct roce_requester *requester = &end->qp->requester;
+
+	roce_engine_claim(&requester->engine);
+	requester->paths->path[path].state = ROCE_PATH_LEFT;
+	requester->paths->path[path].probe_at = probe_at;
+	roce_engine_release(&requester->engine);
+}
+
 /* The other paths were left, though they are only slow. */
 static void the_last_good_path_gets_dark(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
-	struct roce_paths *paths;
 	u32 i;
 
-	transfer(wire, IB_WR_RDMA_WRITE, 4);
-	paths = a->qp->requester.paths;
-	roce_engine_claim(&a->qp->requester.engine);
-	for (i = 1; i < 4; i++) {
-		paths->path[i].state = ROCE_PATH_LEFT;
-		paths->path[i].probe_at = U64_MAX;
-	}
-	paths->path[0].state = ROCE_PATH_GOOD;
-	roce_engine_release(&a->qp->requester.engine);
+	forget_scores(use_paths(wire));
+	for (i = 1; i < 4; i++)
+		leave_path(a, i, U64_MAX);
 	a->dark = BIT(0);
 	transfer(wire, IB_WR_SEND, 1);
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
@@ -1036,16 +1047,10 @@ static void unused_paths_get_no_probe(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 4, false, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
-	struct roce_paths *paths;
 
-	transfer(wire, IB_WR_RDMA_WRITE, 4);
-	paths = a->qp->requester.paths;
-	KUNIT_ASSERT_NOT_NULL(test, paths);
-	roce_engine_claim(&a->qp->requester.engine);
-	paths->path[3].state = ROCE_PATH_LEFT;
-	paths->path[3].probe_at = 0;
+	use_paths(wire);
+	leave_path(a, 3, 0);
 	a->dev->paths = 1;
-	roce_engine_release(&a->qp->requester.engine);
 	wire_forget(wire);
 	transfer(wire, IB_WR_SEND, 2);
 	KUNIT_EXPECT_EQ(test, wire_count(wire, 0, ROCE_OPCODE_PATH_PROBE), 0);

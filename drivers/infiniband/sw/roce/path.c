@@ -100,7 +100,7 @@
 /* Probes are numbered where other packets have their PSN. */
 #define PROBE_MASK		ROCE_PSN_MASK
 
-/* Probes of a silent peer until nothing is known of any path, even of many good ones */
+/* So many probes without an answer are enough, even if more paths are good. */
 #define MAX_UNANSWERED		8u
 
 /* Distance of source ports and flow labels: both low and high bits differ. */
@@ -375,14 +375,14 @@ static void forgive_all(struct roce_paths *paths)
 	}
 }
 
-static bool is_last_good(const struct roce_paths *paths, u32 but)
+/* Number of good paths except for @but */
+static u32 count_good(const struct roce_paths *paths, u32 but)
 {
-	u32 i;
+	u32 i, good = 0;
 
 	for (i = 0; i < paths->count; i++)
-		if (i != but && is_good(paths, i))
-			return false;
-	return true;
+		good += i != but && is_good(paths, i);
+	return good;
 }
 
 static void leave(struct roce_paths *paths, u32 i, u64 now, struct roce_path_news *news)
@@ -391,7 +391,7 @@ static void leave(struct roce_paths *paths, u32 i, u64 now, struct roce_path_new
 
 	if (path->state == ROCE_PATH_LEFT)
 		return;
-	if (is_last_good(paths, i)) {
+	if (!count_good(paths, i)) {
 		forgive_all(paths);
 		return;
 	}
@@ -788,14 +788,12 @@ void roce_paths_silence(struct roce_paths *paths, struct roce_scoreboard *board,
  * roce_paths_unanswered() - probes of a silent peer were not answered
  * @paths: owned by the caller
  * @probes: their number since anything has arrived; each one has taken another good path
+ *
+ * When each good path has had a probe, all paths count as good again.
  */
 void roce_paths_unanswered(struct roce_paths *paths, u32 probes)
 {
-	u32 i, good = 0;
-
-	for (i = 0; i < paths->count; i++)
-		good += is_good(paths, i);
-	if (probes >= min(good, MAX_UNANSWERED))
+	if (probes >= min(count_good(paths, ROCE_MAX_PATHS), MAX_UNANSWERED))
 		forgive_all(paths);
 }
 
