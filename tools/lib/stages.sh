@@ -206,7 +206,7 @@ suite_packages=(openmpi-bin mpich netpipe-openmpi netpipe-mpich2 netpipe-tcp sca
 	scalapack-test-common iperf socat open-iscsi ksmbd-tools cifs-utils ceph-mon ceph-osd)
 
 run_suites() {
-	local status=0
+	local status=0 root
 
 	install_packages "${suite_packages[@]}"
 	run_scripts next suites/{mpi,sockets,ceph}.sh || status=1
@@ -216,6 +216,9 @@ run_suites() {
 	"$top/tools/test/suites/build-ucx" || status=1
 	ROCE_CEILING=7200 "$top/tools/lab/run" --native --time 7200 -- \
 		"$top/tools/test/suites/ucx.sh" || status=1
+	root=$("$top/tools/test/suites/build-fabtests") || return 1
+	ROCE_CEILING=7200 "$top/tools/vm/run" --kernel next --mem 8G --time 7200 -- \
+		"$top/tools/test/in_root" "$root" "$top/tools/test/suites/fabtests.sh" roce || status=1
 	return $status
 }
 
