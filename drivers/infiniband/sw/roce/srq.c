@@ -23,8 +23,7 @@ static int check_srq_init_attr(const struct ib_srq_init_attr *init,
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!init->attr.max_wr || init->attr.max_wr > ROCE_MAX_SRQ_WR ||
-	    init->attr.max_sge > ROCE_MAX_SGE ||
-	    init->attr.srq_limit > init->attr.max_wr)
+	    init->attr.max_sge > ROCE_MAX_SGE)
 		return -EINVAL;
 	if (udata && udata->outlen < sizeof(struct rxe_create_srq_resp))
 		return -EINVAL;
@@ -35,7 +34,7 @@ static int check_srq_init_attr(const struct ib_srq_init_attr *init,
  * roce_create_srq() - the create_srq verb
  * @ibsrq: allocated and zeroed by the core
  * @init: wanted values; max_wr is set to the granted one. An armed limit is checked when
- *	a receive is taken, not before.
+ *	a receive is taken, not before. One above max_wr is none.
  * @udata: of a program, or NULL
  *
  * IBA volume 1, 11.2.3.1. Does not return the SRQ number, which only XRC needs.
@@ -60,7 +59,9 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	spin_lock_init(&srq->lock);
 	mutex_init(&srq->modify_lock);
 	srq->max_sges = init->attr.max_sge;
-	srq->limit = init->attr.srq_limit;
+	/* A program need not set it (ibv_create_srq(3)), so it may be anything. */
+	if (init->attr.srq_limit <= init->attr.max_wr)
+		srq->limit = init->attr.srq_limit;
 	err = roce_ring_init(&srq->ring, init->attr.max_wr,
 			     receive_size(srq->max_sges), false, udata,
 			     &response.mi);
