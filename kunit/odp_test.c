@@ -22,7 +22,7 @@
  */
 struct bench {
 	struct ib_device ibdev;
-	rwlock_t lock;
+	struct roce_fair_lock lock;
 	struct roce_odp *odp;
 };
 
@@ -63,9 +63,9 @@ static bool has(struct bench *bench, unsigned long address, u32 length, bool wri
 
 	local_bh_disable();
 	roce_section_enter();
-	read_lock(&bench->lock);
+	roce_fair_read_lock(&bench->lock);
 	present = roce_odp_has(bench->odp, address, length, write);
-	read_unlock(&bench->lock);
+	roce_fair_read_unlock(&bench->lock);
 	roce_section_leave();
 	local_bh_enable();
 	return present;
@@ -166,7 +166,7 @@ static int bench_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, bench);
 	if (!ROCE_HAS_ODP)
 		kunit_skip(test, "this kernel has no on-demand paging");
-	rwlock_init(&bench->lock);
+	roce_fair_lock_init(&bench->lock);
 	test->priv = bench;
 	return 0;
 }

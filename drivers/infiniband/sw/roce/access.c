@@ -182,8 +182,8 @@ void roce_access_release(struct roce_access_pieces *pieces)
 {
 	unmap_page(pieces);
 	if (pieces->locked) {
-		__acquire(&pieces->mr->lock);
-		read_unlock_bh(&pieces->mr->lock);
+		__acquire(&pieces->mr->lock.rwlock);
+		roce_fair_read_unlock(&pieces->mr->lock);
 	}
 }
 
@@ -222,7 +222,7 @@ static int need_pages(struct roce_mr *mr, const struct roce_access *access, u64 
 	u64 left = mr->length - (address - mr->iova);
 	bool write = access->rights & WRITES;
 
-	lockdep_assert_held(&mr->lock);
+	lockdep_assert_held(&mr->lock.rwlock);
 	if (mr->kind != ROCE_MR_ODP || !fault || !access->length ||
 	    roce_odp_has(mr->odp, start, access->length, write))
 		return 0;
@@ -236,16 +236,16 @@ static int begin_locked_region(struct roce_mr *mr, const struct roce_access *acc
 {
 	int err;
 
-	read_lock_bh(&mr->lock);
+	roce_fair_read_lock(&mr->lock);
 	err = region_allows(mr, access) ?
 	      need_pages(mr, access, access->address, fault) : -EACCES;
 	if (err) {
-		read_unlock_bh(&mr->lock);
+		roce_fair_read_unlock(&mr->lock);
 		return err;
 	}
 	begin_pieces(mr, access->address, access->length, pieces);
 	pieces->locked = true;
-	__release(&mr->lock); /* for sparse: it stays locked */
+	__release(&mr->lock.rwlock); /* for sparse: it stays locked */
 	return 0;
 }
 
@@ -258,19 +258,19 @@ static int begin_window(struct roce_mw *mw, const struct roce_access *access,
 
 	if (!mr)
 		return err;
-	read_lock_bh(&mr->lock);
+	roce_fair_read_lock(&mr->lock);
 	/* Another bind may have run before the lock was taken. */
 	if (READ_ONCE(mw->mr) == mr && window_allows(mw, access)) {
 		address = access->address - mw->start + mw->address;
 		err = need_pages(mr, access, address, fault);
 	}
 	if (err) {
-		read_unlock_bh(&mr->lock);
+		roce_fair_read_unlock(&mr->lock);
 		return err;
 	}
 	begin_pieces(mr, address, access->length, pieces);
 	pieces->locked = true;
-	__release(&mr->lock); /* for sparse: it stays locked */
+	__release(&mr->lock.rwlock); /* for sparse: it stays locked */
 	return 0;
 }
 

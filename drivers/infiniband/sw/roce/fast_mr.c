@@ -180,7 +180,7 @@ int roce_fast_mr_register(const struct roce_registration *registration,
 	struct roce_mr *mr = registration->mr;
 	int err;
 
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	err = check_registration(registration, pd);
 	if (!err) {
 		take_mapped(mr);
@@ -190,7 +190,7 @@ int roce_fast_mr_register(const struct roce_registration *registration,
 		mr->key.value = registration->key;
 		roce_mr_set_valid(mr, true);
 	}
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 	return err;
 }
 
@@ -210,13 +210,13 @@ int roce_fast_mr_invalidate(struct roce_mr *mr, u32 key, struct roce_pd *pd,
 {
 	int err = -EINVAL;
 
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	if (mr->kind == ROCE_MR_FAST && mr->key.value == key &&
 	    mr->ibmr.pd == &pd->ibpd && !mr->windows &&
 	    (!by_peer || (mr->valid && mr->access & REMOTE_ACCESS))) {
 		roce_mr_set_valid(mr, false);
 		err = 0;
 	}
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 	return err;
 }

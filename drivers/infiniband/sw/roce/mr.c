@@ -74,7 +74,7 @@ struct roce_mr *roce_mr_new(struct ib_pd *ibpd, enum roce_mr_kind kind, int acce
 	mr->ibmr.pd = ibpd;
 	mr->kind = kind;
 	mr->access = access;
-	rwlock_init(&mr->lock);
+	roce_fair_lock_init(&mr->lock);
 	return mr;
 }
 
@@ -266,12 +266,12 @@ static int invalidate_unbound(struct roce_mr *mr)
 {
 	int err = 0;
 
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	if (mr->windows)
 		err = -EBUSY;
 	else
 		roce_mr_set_valid(mr, false);
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 	return err;
 }
 
@@ -341,7 +341,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 	roce_section_wait();
 
 	/* A bind may be looking at the region. */
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	if (flags & IB_MR_REREG_TRANS) {
 		old = memory_of(mr);
 		set_memory(mr, &memory);
@@ -350,7 +350,7 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 		ibmr->pd = ibpd;
 	mr->access = access;
 	roce_mr_set_valid(mr, true);
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 	roce_user_memory_release(&old);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
+#include "fair_lock.h"
 #include "key.h"
 
 struct roce_extent;
@@ -63,7 +64,7 @@ struct roce_mr {
 	struct ib_mr ibmr;
 	struct roce_key key;
 	enum roce_mr_kind kind;
-	rwlock_t lock;			/* see @lock above */
+	struct roce_fair_lock lock;	/* see @lock above */
 	bool valid;
 	u32 windows;
 	int access;

@@ -57,10 +57,10 @@ static void unbind(struct roce_mw *mw)
 	lockdep_assert_held(&mw->lock);
 	if (!mr)
 		return;
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	mr->windows--;
 	WRITE_ONCE(mw->mr, NULL);
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 }
 
 /**
@@ -105,7 +105,7 @@ static bool region_can_be_bound_to(const struct roce_mr *mr,
 {
 	const int writes = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC;
 
-	lockdep_assert_held(&mr->lock);
+	lockdep_assert_held(&mr->lock.rwlock);
 	return mr->valid && mr->key.value == binding->region_key &&
 	       mr->ibmr.pd == qp->ibqp.pd &&
 	       mr->access & IB_ACCESS_MW_BIND &&
@@ -122,7 +122,7 @@ static int bind_to_region(struct roce_mw *mw, struct roce_mr *mr,
 {
 	int err = -EINVAL;
 
-	write_lock_bh(&mr->lock);
+	roce_fair_write_lock(&mr->lock);
 	if (region_can_be_bound_to(mr, binding, qp)) {
 		mw->key.value = binding->new_key;
 		mw->qpn = qp->ibqp.qp_num;
@@ -135,7 +135,7 @@ static int bind_to_region(struct roce_mw *mw, struct roce_mr *mr,
 		mr->windows++;
 		err = 0;
 	}
-	write_unlock_bh(&mr->lock);
+	roce_fair_write_unlock(&mr->lock);
 	return err;
 }
 

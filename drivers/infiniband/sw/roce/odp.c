@@ -81,7 +81,7 @@ static u32 show_pages(struct chunk *chunk, u64 address, u64 length, bool write)
 	u32 end = index_of(address + length - 1) + 1, count = 0, i;
 
 	lockdep_assert_held(&chunk->umem->umem_mutex);
-	write_lock_bh(chunk->odp->lock);
+	roce_fair_write_lock(chunk->odp->lock);
 	for (i = index_of(address); i < end; i++) {
 		unsigned long entry;
 
@@ -95,7 +95,7 @@ static u32 show_pages(struct chunk *chunk, u64 address, u64 length, bool write)
 		chunk->pages[i] |= entry;
 		count++;
 	}
-	write_unlock_bh(chunk->odp->lock);
+	roce_fair_write_unlock(chunk->odp->lock);
 	return count;
 }
 
@@ -108,7 +108,7 @@ static u32 hide_pages(struct chunk *chunk, u32 begin, u32 end)
 	lockdep_assert_held(&chunk->umem->umem_mutex);
 	while (begin < end && chunk->present) {
 		count = 0;
-		write_lock_bh(chunk->odp->lock);
+		roce_fair_write_lock(chunk->odp->lock);
 		for (; begin < end && count < HIDE_BATCH; begin++) {
 			unsigned long entry = chunk->pages[begin];
 
@@ -120,7 +120,7 @@ static u32 hide_pages(struct chunk *chunk, u32 begin, u32 end)
 			if (entry & WRITABLE)
 				dirty[count++] = page_of(entry);
 		}
-		write_unlock_bh(chunk->odp->lock);
+		roce_fair_write_unlock(chunk->odp->lock);
 		/* The kernel sees no other trace of what the peer has written. */
 		while (count)
 			set_page_dirty(compound_head(dirty[--count]));
@@ -216,11 +216,11 @@ static void sweep(struct roce_odp *odp)
 
 		if (chunk->users)
 			continue;
-		write_lock_bh(odp->lock);
+		roce_fair_write_lock(odp->lock);
 		unused = !chunk->present;
 		if (unused)
 			xa_erase_bh(&odp->chunks, index);
-		write_unlock_bh(odp->lock);
+		roce_fair_write_unlock(odp->lock);
 		if (unused) {
 			free_chunk(chunk);
 			odp->count--;

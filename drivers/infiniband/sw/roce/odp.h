@@ -6,8 +6,9 @@
 #include <linux/err.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
-#include <linux/spinlock.h>
 #include <linux/xarray.h>
+
+#include "fair_lock.h"
 
 struct ib_device;
 struct ib_umem_odp;
@@ -42,7 +43,7 @@ enum roce_odp_map {
  * @page_prefetches: pages that the program has asked for in advance
  */
 struct roce_odp {
-	rwlock_t *lock;			/* see @lock above */
+	struct roce_fair_lock *lock;	/* see @lock above */
 	struct ib_umem_odp *root;
 	struct xarray chunks;
 	struct mutex mutex;		/* see @mutex above */

@@ -189,7 +189,7 @@ static const char *kind_name(enum roce_mr_kind kind)
 
 static u64 pages_of(const struct roce_mr *mr)
 {
-	lockdep_assert_held(&mr->lock);
+	lockdep_assert_held(&mr->lock.rwlock);
 	/* Of all memory of the kernel, or of the program */
 	if (mr->length == U64_MAX)
 		return 0;
@@ -214,13 +214,13 @@ int roce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	struct nlattr *table;
 
 	/* A program can rereg the region meanwhile. */
-	read_lock_bh(&mr->lock);
+	roce_fair_read_lock(&mr->lock);
 	kind = mr->kind;
 	details[0] = (struct roce_detail) { "pages", pages_of(mr) };
 	details[1] = (struct roce_detail) { "access", mr->access };
 	details[2] = (struct roce_detail) { "valid", mr->valid };
 	details[3] = (struct roce_detail) { "windows", mr->windows };
-	read_unlock_bh(&mr->lock);
+	roce_fair_read_unlock(&mr->lock);
 
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!table)
