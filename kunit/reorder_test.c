@@ -9,7 +9,7 @@
 #define MTU		256
 #define PACKETS		5
 #define SIZE		((PACKETS - 1) * MTU + 77)
-#define RNR_246_MS	29	/* a code of the AETH: 245.76 ms */
+#define RNR_655_MS	0	/* a code of the AETH: 655.36 ms */
 
 static struct roce_reorder *of_responder(struct wire *wire)
 {
@@ -17,16 +17,27 @@ static struct roce_reorder *of_responder(struct wire *wire)
 }
 
 /* A long wait, so that a slow machine does not make packets late. */
-static struct wire *new_wire(struct kunit *test, u8 timeout)
+static struct wire *new_waiting_wire(struct kunit *test, u8 timeout, u32 wait_us)
 {
 	struct wire_setup setup = wire_defaults();
 	struct wire *wire;
 
 	setup.timeout = timeout;
-	setup.reordering_us = ROCE_REORDERING_MAX_US;
+	setup.reordering_us = wait_us;
 	wire = wire_new(test, &setup);
-	wire_set_wait(wire, NSEC_PER_SEC);
+	wire_set_wait(wire, (u64)wait_us * NSEC_PER_USEC);
 	return wire;
+}
+
+static struct wire *new_wire(struct kunit *test, u8 timeout)
+{
+	return new_waiting_wire(test, timeout, ROCE_REORDERING_MAX_US);
+}
+
+/* A late packet comes before the wait for it ends, however slow the machine is. */
+static struct wire *new_patient_wire(struct kunit *test)
+{
+	return new_waiting_wire(test, 0, 1000 * USEC_PER_SEC);
 }
 
 static const struct way {
@@ -70,7 +81,7 @@ static void come_early(struct wire *wire, u32 from, u32 count)
 static void overtaken_packets_are_not_sent_again(struct kunit *test)
 {
 	const struct way *way = test->param_value;
-	struct wire *wire = new_wire(test, 0);
+	struct wire *wire = new_patient_wire(test);
 	struct wire_end *from = wire_source(wire, way->opcode);
 	u32 i;
 
@@ -90,7 +101,7 @@ static void overtaken_packets_are_not_sent_again(struct kunit *test)
 /* The READ response is late, and the acknowledgment of the next WRITE comes first. */
 static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, 0);
+	struct wire *wire = new_patient_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct wire_op op = {
 		.opcode = IB_WR_RDMA_WRITE, .wr_id = 2, .length = 100,
@@ -143,7 +154,7 @@ static void with_reordering_us_0_early_packets_are_dropped(struct kunit *test)
 /* A kept train is counted like any other: each packet once. */
 static void a_kept_packet_is_counted_once(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, 0);
+	struct wire *wire = new_patient_wire(test);
 
 	wire_fault(&wire->ends[0], 0, WIRE_DELAY);
 	post(wire, IB_WR_RDMA_WRITE);
@@ -433,7 +444,7 @@ static void packets_kept_after_a_loss_are_executed(struct kunit *test)
 
 static void a_late_packet_that_was_taken_for_lost_extends_the_wait(struct kunit *test)
 {
-	struct wire *wire = new_wire(test, 0);
+	struct wire *wire = new_patient_wire(test);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	struct roce_packet late = wire_request(wire, ROCE_WRITE_FIRST, SIZE);
 
@@ -547,9 +558,9 @@ static void dropped_packets_are_freed_in_parts(struct kunit *test)
 	local_bh_disable();
 	roce_reorder_drop(of_responder(wire), b->qp);
 	local_bh_enable();
-	roce_engine_release(engine);
 	KUNIT_EXPECT_EQ(test, of_responder(wire)->runs, 0);
 	KUNIT_EXPECT_GT(test, atomic_long_read(&b->dev->early_bytes), kept / 2);
+	roce_engine_release(engine);
 	roce_engine_schedule(engine);
 	fixture_flush_engine(engine);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&b->dev->early_bytes), 0);
@@ -638,7 +649,7 @@ static void nothing_is_kept_behind_an_rnr_nak(struct kunit *test)
 	struct wire *wire;
 
 	/* A long delay: a slow machine must drop all packets before they are sent again. */
-	setup.rnr_timer = RNR_246_MS;
+	setup.rnr_timer = RNR_655_MS;
 	setup.reordering_us = ROCE_REORDERING_MAX_US;
 	wire = wire_new(test, &setup);
 	wire_set_wait(wire, NSEC_PER_SEC);

@@ -38,7 +38,7 @@ static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
 
 	for (i = 2; *window < whole && i < whole; i++)
 		transfer(wire, i);
-	KUNIT_EXPECT_EQ(test, *window, whole);
+	KUNIT_EXPECT_GE(test, *window, whole);
 }
 
 /* --- Round trips --- */
