@@ -63,7 +63,8 @@ victims_start()
 	VICTIM=$!
 	wait_for test -S "$TMP/victim.sock"
 	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
-		--connect "$TMP/victim.sock" --ops mix --sizes 300 --flags bidir,events \
+		--connect "$TMP/victim.sock" "${PATIENT_QP[@]}" \
+		--ops mix --sizes 300 --flags bidir,events \
 		--count 10000000 --seconds 300 >/dev/null 2>&1 &
 	wait_for victim_has_qp
 }
@@ -106,15 +107,20 @@ attack()
 check "crafted packets over IPv4 are dropped and counted" beside attack 4
 check "crafted packets over IPv6 are dropped and counted" beside attack 6
 
+bad_icrcs() { counter "$DEV_A" rx_icrc_encapsulated; }
+# has_bad_icrcs COUNT: so many, or more
+has_bad_icrcs() { (($(bad_icrcs) >= $1)); }
+
 icrc_counted()
 {
 	local before after
 
 	# Only the packets of a QP that is there get as far as the ICRC.
 	victims_start
-	before=$(counter "$DEV_A" rx_icrc_encapsulated)
+	before=$(bad_icrcs)
 	crafted 4 --only bad_icrc --qpn "$QPN"
-	after=$(counter "$DEV_A" rx_icrc_encapsulated)
+	wait_for has_bad_icrcs $((before + 20))
+	after=$(bad_icrcs)
 	victims_end
 	expect "packets with a bad ICRC" 20 $((after - before))
 }

@@ -18,8 +18,8 @@ build
 # Traffic in both directions until somebody ends it.
 traffic_start()
 {
-	local long=(--ops mix --sizes 5000 --qps 2 --flags bidir --count 10000000
-		--bytes 4000m --seconds 3000)
+	local long=("${PATIENT_QP[@]}" --ops mix --sizes 5000 --qps 2 --flags bidir
+		--count 10000000 --bytes 4000m --seconds 3000)
 
 	rm -f "$TMP/integrity.sock"
 	# Not in the namespaces: these would live as long as a process in them.

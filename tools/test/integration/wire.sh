@@ -41,7 +41,7 @@ is "tshark finds nothing malformed, no warning, no error" "" \
 netem "$NS_B" "$VETH_B" loss 3%
 capture "$TMP/loss.pcap" "$NS_A" "$VETH_A"
 check "traffic to look at: under loss" \
-	integrity_pair --ops mix --sizes 0,1,mtu+1,5000 --count 14 --timeout 12
+	integrity_pair --ops mix --sizes 0,1,mtu+1,5000 --count 14
 capture_end
 netem "$NS_B" "$VETH_B"
 tap_run "wire/check.py under loss" /usr/bin/python3 "$TEST_DIR/wire/check.py" "$TMP/loss.pcap" 4
