@@ -12,9 +12,8 @@ all=("${gate[@]}" kernels controls matrix simulator lab stock debug-verbs debug-
 	debug-teardown interop networks transport operation packages ubuntu-24.04)
 
 # make soak, which takes a day
-soak=("${all[@]}" mutants long-debug long-next suites releases rest-debug next-debug rest-stock
-	race-control races kunit-s390x
-	ubuntu ubuntu-ga ubuntu-5.15 hosts)
+soak=("${all[@]}" mutants long-debug long-next suites ucx fabtests releases rest-debug
+	next-debug rest-stock race-control races kunit-s390x ubuntu ubuntu-ga ubuntu-5.15 hosts)
 
 # Their results are told apart from those about the driver's behaviour.
 counted_apart=" lint build kernels controls matrix simulator packages mutants race-control counters "
@@ -201,25 +200,34 @@ run_long_next() {
 		$(integration "${only_in_soak[@]}")
 }
 
-# Suites of others, over roce and over rdma_rxe: MPI, rsockets, Ceph, storage, UCX, SMC-R and RDS
+# Suites of others, over roce and over rdma_rxe: MPI, rsockets, Ceph, storage, SMC-R and RDS
 suite_packages=(openmpi-bin mpich netpipe-openmpi netpipe-mpich2 netpipe-tcp scalapack-mpi-test
 	scalapack-test-common iperf socat open-iscsi ksmbd-tools cifs-utils ceph-mon ceph-osd)
 
 run_suites() {
-	local status=0 root
+	local status=0
 
 	install_packages "${suite_packages[@]}"
 	run_scripts next suites/{mpi,sockets,ceph}.sh || status=1
 	run_scripts ubuntu suites/storage.sh || status=1
 	"$top/tools/test/machines/run" || status=1
 	LAB=smb "$top/tools/lab/run" --native -- "$top/tools/test/suites/smb.sh" || status=1
-	"$top/tools/test/suites/build-ucx" || status=1
+	return $status
+}
+
+# Those that are built from their source take hours.
+run_ucx() {
+	"$top/tools/test/suites/build-ucx" || return 1
 	ROCE_CEILING=7200 "$top/tools/lab/run" --native --time 7200 -- \
-		"$top/tools/test/suites/ucx.sh" || status=1
+		"$top/tools/test/suites/ucx.sh"
+}
+
+run_fabtests() {
+	local root
+
 	root=$("$top/tools/test/suites/build-fabtests") || return 1
 	ROCE_CEILING=7200 "$top/tools/vm/run" --kernel next --mem 8G --time 7200 -- \
-		"$top/tools/test/in_root" "$root" "$top/tools/test/suites/fabtests.sh" roce || status=1
-	return $status
+		"$top/tools/test/in_root" "$root" "$top/tools/test/suites/fabtests.sh" roce
 }
 
 # The programs of other releases, and the newest of rdma-core's own tests
