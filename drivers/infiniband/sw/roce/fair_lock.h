@@ -41,7 +41,9 @@ static inline void roce_fair_read_lock(struct roce_fair_lock *lock)
 {
 	int entered = READ_ONCE(lock->entered);
 
-	if (unlikely(atomic_read(&lock->arrived) != entered))
+	/* With PREEMPT_RT an rwlock is fair, and who polls may keep the writer from its CPU. */
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	    unlikely(atomic_read(&lock->arrived) != entered))
 		smp_cond_load_relaxed(&lock->entered, VAL != entered);
 	read_lock_bh(&lock->rwlock);
 }
