@@ -104,22 +104,22 @@ writes()
 	hang_up
 }
 
-# What A sent has come, and B has answered each copy. One answer of B is lost.
+# What A sent has come, and B has answered the copy. One answer of B is lost.
 all_is_answered()
 {
-	local sent_again answers
+	local answers
 
-	sent_again=$(grown b duplicate_request)
 	answers=$(grown b tx_packets)
-	(($(grown b rx_packets) == $(grown a tx_packets) && answers == 1 + sent_again &&
-		$(grown a rx_packets) == sent_again))
+	((answers > 1 && $(grown a rx_packets) == answers - 1 &&
+		$(grown b rx_packets) == $(grown a tx_packets)))
 }
 
-# Without a QP, the answers to the copies would be counted as dropped.
+# One packet: the answers to copies that come together are one. Without a QP, the answer
+# would be counted as dropped.
 send_twice()
 {
 	connect rc
-	move send 1 5000
+	move send 1 500
 	wait_for all_is_answered
 	hang_up
 }
