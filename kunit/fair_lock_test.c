@@ -12,12 +12,14 @@
 /**
  * struct bench - readers without a pause, and a writer
  * @lock: what they use
+ * @readers: their threads
  * @number: changed by the writer, who has it odd for a while
  * @odd: how often a reader saw that
  * @entries: how often readers have entered
  */
 struct bench {
 	struct roce_fair_lock lock;
+	struct task_struct *readers[READERS];
 	unsigned int number;
 	atomic_t odd;
 	atomic_t entries;
@@ -37,17 +39,6 @@ static int read_all_the_time(void *context)
 		cond_resched();
 	}
 	return 0;
-}
-
-static void start_readers(struct kunit *test, struct bench *bench,
-			  struct task_struct *readers[])
-{
-	int i;
-
-	for (i = 0; i < READERS; i++) {
-		readers[i] = kthread_run(read_all_the_time, bench, "roce_kunit/%d", i);
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, readers[i]);
-	}
 }
 
 static void write_once(struct bench *bench)
@@ -79,40 +70,54 @@ static int entries_before_a_writer(struct bench *bench)
 
 static void a_reader_enters_once_at_most_before_a_writer(struct kunit *test)
 {
-	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
-	struct task_struct *readers[READERS];
+	struct bench *bench = test->priv;
 	int most = 0, i;
 
-	KUNIT_ASSERT_NOT_NULL(test, bench);
-	roce_fair_lock_init(&bench->lock);
-	start_readers(test, bench, readers);
 	for (i = 0; i < ROUNDS; i++) {
 		most = max(most, entries_before_a_writer(bench));
 		usleep_range(100, 200);
 	}
-	for (i = 0; i < READERS; i++)
-		kthread_stop(readers[i]);
 	KUNIT_EXPECT_LE(test, most, READERS);
-	KUNIT_EXPECT_EQ(test, atomic_read(&bench->odd), 0);
 }
 
 static void readers_enter_between_two_writers(struct kunit *test)
 {
-	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
-	struct task_struct *readers[READERS];
-	int i;
+	struct bench *bench = test->priv;
 
-	KUNIT_ASSERT_NOT_NULL(test, bench);
-	roce_fair_lock_init(&bench->lock);
-	start_readers(test, bench, readers);
 	while (atomic_read(&bench->entries) < ROUNDS) {
 		roce_fair_write_lock(&bench->lock);
 		write_once(bench);
 		roce_fair_write_unlock(&bench->lock);
 		cond_resched();
 	}
+}
+
+static int start_readers(struct kunit *test)
+{
+	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, bench);
+	roce_fair_lock_init(&bench->lock);
+	test->priv = bench;
+	for (i = 0; i < READERS; i++) {
+		bench->readers[i] = kthread_run(read_all_the_time, bench, "roce_kunit/%d", i);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bench->readers[i]);
+	}
+	return 0;
+}
+
+/* What the last of them saw counts, too. */
+static void stop_readers(struct kunit *test)
+{
+	struct bench *bench = test->priv;
+	int i;
+
+	if (!bench)
+		return;
 	for (i = 0; i < READERS; i++)
-		kthread_stop(readers[i]);
+		if (!IS_ERR_OR_NULL(bench->readers[i]))
+			kthread_stop(bench->readers[i]);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bench->odd), 0);
 }
 
@@ -124,6 +129,8 @@ static struct kunit_case fair_lock_cases[] = {
 
 static struct kunit_suite fair_lock_suite = {
 	.name = "roce_fair_lock",
+	.init = start_readers,
+	.exit = stop_readers,
 	.test_cases = fair_lock_cases,
 };
 

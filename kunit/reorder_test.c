@@ -16,7 +16,6 @@ static struct roce_reorder *of_responder(struct wire *wire)
 	return wire->ends[1].qp->responder.reorder;
 }
 
-/* A long wait, so that a slow machine does not make packets late. */
 static struct wire *new_waiting_wire(struct kunit *test, u8 timeout, u32 wait_us)
 {
 	struct wire_setup setup = wire_defaults();
@@ -29,6 +28,7 @@ static struct wire *new_waiting_wire(struct kunit *test, u8 timeout, u32 wait_us
 	return wire;
 }
 
+/* A long wait, so that a slow machine does not make packets late. */
 static struct wire *new_wire(struct kunit *test, u8 timeout)
 {
 	return new_waiting_wire(test, timeout, ROCE_REORDERING_MAX_US);

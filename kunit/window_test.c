@@ -39,6 +39,8 @@ static void a_loss_narrows_the_window_for_a_while(struct kunit *test)
 	for (i = 2; *window < whole && i < whole; i++)
 		transfer(wire, i);
 	KUNIT_EXPECT_GE(test, *window, whole);
+	/* A step is one packet or four: the port may be crowded. */
+	KUNIT_EXPECT_LT(test, *window, whole + 4);
 }
 
 /* --- Round trips --- */
