@@ -16,8 +16,23 @@ counter()
 	return 1
 }
 
+# growth_of NAME BEFORE AFTER: by how much a counter has grown between two readings of all
+growth_of() { echo $(($(value_of "$1" "$3") - $(value_of "$1" "$2"))); }
+
+# have_grown DEVICE "NAME=GROWTH..." BEFORE: since that reading, each by so much or more
+have_grown()
+{
+	local now word least
+
+	now=$(counters "$1")
+	for word in $2; do
+		least=${word#*=}
+		(($(growth_of "${word%=*}" "$3" "$now") >= ${least/+/1})) || return 1
+	done
+}
+
 # grows DEVICE "NAME=GROWTH..." COMMAND...: the command makes each counter grow by
-# so much; + is by any amount
+# so much; + is by any amount. What it has sent may still be on its way when it ends.
 grows()
 {
 	local device=$1 growth=$2 before now word seen
@@ -25,10 +40,12 @@ grows()
 
 	before=$(counters "$device")
 	strictly "$@"
+	wait_for have_grown "$device" "$growth" "$before" >"$TMP/waited" || true
+	# What is too much may come a moment later.
 	nap 0.2
 	now=$(counters "$device")
 	for word in $growth; do
-		seen=$(($(value_of "${word%=*}" "$now") - $(value_of "${word%=*}" "$before")))
+		seen=$(growth_of "${word%=*}" "$before" "$now")
 		[[ $word == *=+ && $seen -gt 0 ]] ||
 			expect "growth of $device's ${word%=*}" "${word#*=}" "$seen"
 		((seen == 0)) || has_moved "${word%=*}"
