@@ -57,15 +57,8 @@ check "an unprivileged one too; requests of all kinds get as far as the wire" \
 # side A
 victims_start()
 {
-	rm -f "$TMP/victim.sock"
-	ip netns exec "$NS_A" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
-		--listen "$TMP/victim.sock" >/dev/null 2>&1 &
-	VICTIM=$!
-	wait_for test -S "$TMP/victim.sock"
-	ip netns exec "$NS_B" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
-		--connect "$TMP/victim.sock" "${PATIENT_QP[@]}" \
-		--ops mix --sizes 300 --flags bidir,events \
-		--count 10000000 --seconds 300 >/dev/null 2>&1 &
+	integrity_begin --ops mix --sizes 300 --flags bidir,events \
+		--count 10000000 --seconds 300
 	wait_for victim_has_qp
 }
 
@@ -74,12 +67,12 @@ victim_has_qp()
 	local line
 
 	line=$(rdma resource show qp link "$DEV_A" | grep 'type RC' |
-		grep -w "pid $VICTIM")
+		grep -w "pid $INTEGRITY_A")
 	[[ $line =~ lqpn\ ([0-9]+) ]] && QPN=${BASH_REMATCH[1]}
 }
 
 # The peer ends with it.
-victims_end() { kill "$VICTIM" || true; }
+victims_end() { kill "$INTEGRITY_A" || true; }
 
 # Sum of everything the device calls dropped, bad or refused.
 drops()

@@ -18,18 +18,8 @@ build
 # Traffic in both directions until somebody ends it.
 traffic_start()
 {
-	local long=("${PATIENT_QP[@]}" --ops mix --sizes 5000 --qps 2 --flags bidir
-		--count 10000000 --bytes 4000m --seconds 3000)
-
-	rm -f "$TMP/integrity.sock"
-	# Not in the namespaces: these would live as long as a process in them.
-	"$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
-		--listen "$TMP/integrity.sock" >"$TMP/traffic.a" 2>&1 &
-	TRAFFIC_A=$!
-	wait_for test -S "$TMP/integrity.sock"
-	"$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
-		--connect "$TMP/integrity.sock" "${long[@]}" >"$TMP/traffic.b" 2>&1 &
-	TRAFFIC_B=$!
+	integrity_begin --ops mix --sizes 5000 --qps 2 --flags bidir \
+		--count 10000000 --bytes 4000m --seconds 3000
 	wait_for traffic_flows
 }
 
@@ -63,9 +53,9 @@ traffic_ends()
 {
 	local pid
 
-	for pid in "$TRAFFIC_A" "$TRAFFIC_B"; do
+	for pid in "$INTEGRITY_A" "$INTEGRITY_B"; do
 		was_right "$pid" || {
-			cat "$TMP/traffic.a" "$TMP/traffic.b"
+			cat "$TMP/integrity.a" "$TMP/integrity.b"
 			kill -KILL "$pid" || true
 			return 1
 		}
@@ -140,12 +130,12 @@ down_up()
 	# A netdev that goes down loses its IPv6 addresses.
 	a ip addr replace "$IP6_A/64" dev "$VETH_A" nodad
 	# They may have ended with a named error by themselves.
-	stop 15 "$TRAFFIC_A" "$TRAFFIC_B"
+	stop 15 "$INTEGRITY_A" "$INTEGRITY_B"
 }
 
 # Expanded when it is run, as the process ids are known by then.
-kill_a() { stop 9 "$TRAFFIC_A"; }
-kill_b() { stop 9 "$TRAFFIC_B"; }
+kill_a() { stop 9 "$INTEGRITY_A"; }
+kill_b() { stop 9 "$INTEGRITY_B"; }
 delete_link() { rdma link delete "$DEV_A"; }
 delete_netdev() { a ip link del "$VETH_A"; }
 delete_ns() { ip netns del "$NS_A"; }
@@ -172,7 +162,7 @@ unload_or_busy()
 {
 	rmmod roce 2>"$TMP/rmmod" || grep -qi 'in use' "$TMP/rmmod"
 	cat "$TMP/rmmod"
-	[[ ! -d /sys/module/roce ]] || stop 15 "$TRAFFIC_A" "$TRAFFIC_B"
+	[[ ! -d /sys/module/roce ]] || stop 15 "$INTEGRITY_A" "$INTEGRITY_B"
 }
 teardowns "the module is removed or busy" unload_or_busy
 

@@ -63,20 +63,29 @@ static void no_delay(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-int line_listen(const char *address)
+/* The path is there once somebody listens: a peer may wait for it. */
+static int listen_at_path(const char *path)
 {
 	struct sockaddr_un sun;
+	char early[sizeof(sun.sun_path)];
+	int fd;
+
+	snprintf(early, sizeof(early), "%s.early", path);
+	fd = unix_socket(early, &sun);
+	unlink(early);
+	if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, 1) ||
+	    rename(early, path))
+		die_errno(errno, "listen on %s", path);
+	return fd;
+}
+
+int line_listen(const char *address)
+{
 	struct addrinfo *ai;
 	int fd, one = 1;
 
-	if (strchr(address, '/')) {
-		fd = unix_socket(address, &sun);
-		unlink(address);
-		if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)) ||
-		    listen(fd, 1))
-			die_errno(errno, "listen on %s", address);
-		return accept_one(fd);
-	}
+	if (strchr(address, '/'))
+		return accept_one(listen_at_path(address));
 	ai = resolve(address, AI_PASSIVE);
 	fd = socket(ai->ai_family, SOCK_STREAM, 0);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));

@@ -115,6 +115,22 @@ integrity_pair()
 	"$BUILD/integrity" "${places[@]}" --seed "$ROCE_SEED" "${PATIENT_QP[@]}" "$@"
 }
 
+# integrity_begin OPTION...: the same as two processes, INTEGRITY_A and INTEGRITY_B, in the
+# background. Not in the namespaces: these would live as long as a process in them.
+integrity_begin()
+{
+	rm -f "$TMP/integrity.sock"
+	begin "$TMP/integrity.a" "$BUILD/integrity" --dev "$DEV_A" --gid "$GID4_A" \
+		--listen "$TMP/integrity.sock"
+	# shellcheck disable=SC2034 # INTEGRITY_A, INTEGRITY_B: for the caller
+	INTEGRITY_A=$BEGUN
+	wait_for test -S "$TMP/integrity.sock"
+	begin "$TMP/integrity.b" "$BUILD/integrity" --dev "$DEV_B" --gid "$GID4_B" \
+		--connect "$TMP/integrity.sock" "${PATIENT_QP[@]}" "$@"
+	# shellcheck disable=SC2034
+	INTEGRITY_B=$BEGUN
+}
+
 # connect rc|uc|ud [-4|-6]: a connection from side A to side B, which does what
 # it is told until hang_up. QPN_A and QPN_B are its ends.
 connect()
@@ -282,7 +298,7 @@ taken_away()
 # sides meet over IPv4.
 perftest()
 {
-	local program=$1 ga=$GID4_A gb=$GID4_B
+	local program=$1 ga=$GID4_A gb=$GID4_B on=()
 	shift
 
 	case ${1:-} in
@@ -290,9 +306,11 @@ perftest()
 	-6) shift; ga=$GID6_A gb=$GID6_B ;;
 	esac
 	set -- -F "${PATIENT_QP[@]/--timeout/-u}" "$@"
+	# As in integrity_pair; only who receives waits for all of it.
+	[[ "$program $*" != ib_send_bw*"-c UC"* ]] || on=(taskset -c 0)
 	READY=${READY:-ready_tcp 18515} pair \
-		"$program" -d "$DEV_A" -x "$ga" "$@" -- \
-		"$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
+		"${on[@]}" "$program" -d "$DEV_A" -x "$ga" "$@" -- \
+		"${on[@]}" "$program" -d "$DEV_B" -x "$gb" "$@" "$IP4_A"
 }
 
 # raced PATTERN COMMAND...: of programs whose client may be quicker than its server. One that
