@@ -16,7 +16,7 @@
 /**
  * struct kept - a run that was kept
  * @begin: its first packet; packets are counted from FIRST on
- * @end: one past the last packet before a hole
+ * @end: one past its last packet
  * @since: its arrival, or a little earlier
  * @until: its arrival, or a little later
  */
@@ -148,23 +148,29 @@ static bool keep(struct model *model, struct sk_buff *skb, u32 begin)
 	return kept;
 }
 
+/* Note what is kept between @since and now. */
+static void note_run(struct model *model, u32 begin, u32 end, ktime_t since)
+{
+	bool copy = find_next_zero_bit(model->came, PSNS, begin) >= end;
+
+	if (!copy)
+		model->kept[model->runs++] = (struct kept) { begin, end, since, ktime_get() };
+	bitmap_set(model->came, begin, end - begin);
+}
+
+/* The packets before and after the hole are kept apart. */
 static void come(struct model *model, u32 begin, u32 packets, u32 odd, u32 hole)
 {
 	struct sk_buff *skb = new_run(model, begin, packets, odd, hole);
-	u32 end = begin + (hole ? min(odd, packets) : packets);
-	bool copy = end == begin + packets &&
-		    find_next_zero_bit(model->came, PSNS, begin) >= end;
-	struct kept *kept = &model->kept[model->runs];
+	u32 before = hole ? min(odd, packets) : packets;
+	ktime_t since;
 
 	udelay(1);
-	kept->begin = begin;
-	kept->end = end;
-	kept->since = ktime_get();
+	since = ktime_get();
 	KUNIT_EXPECT_TRUE(model->test, keep(model, skb, begin));
-	kept->until = ktime_get();
-	if (!copy)
-		model->runs++;
-	bitmap_set(model->came, begin, end - begin);
+	note_run(model, begin, begin + before, since);
+	if (before < packets)
+		note_run(model, begin + before + hole, begin + packets + hole, since);
 }
 
 static void come_by_chance(struct model *model)
@@ -174,7 +180,7 @@ static void come_by_chance(struct model *model)
 	/* Mostly without a gap, as usual */
 	if (below(model, 2))
 		begin = find_next_zero_bit(model->came, PSNS, begin);
-	if (model->runs == RUNS || begin > model->expected + 2 * AHEAD)
+	if (model->runs + 2 > RUNS || begin > model->expected + 2 * AHEAD)
 		return;
 	come(model, begin, 1 + below(model, PACKETS), 1 + below(model, PACKETS),
 	     below(model, 4) ? 0 : 1 + below(model, 3));

@@ -98,6 +98,23 @@ static void overtaken_packets_are_not_sent_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], implied_nak_seq_err), 0);
 }
 
+/* The second packet comes after the third, and the NIC merges all of them. */
+static void late_packets_are_not_hidden_by_a_nic_that_merges(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	struct wire *wire = new_patient_wire(test);
+	struct wire_end *from = wire_source(wire, way->opcode);
+
+	wire->merge = true;
+	wire_fault(from, 1, WIRE_DELAY);
+	post(wire, way->opcode);
+	finish(wire, way->opcode);
+	KUNIT_EXPECT_EQ(test, from->sent, PACKETS);
+	KUNIT_EXPECT_EQ(test, SEEN(from->peer, reorder_late), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(from, retransmitted_packets), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(from->peer, duplicate_request), 0);
+}
+
 /* The READ response is late, and the acknowledgment of the next WRITE comes first. */
 static void an_acknowledgment_that_overtakes_a_response_is_kept(struct kunit *test)
 {
@@ -675,6 +692,8 @@ static const struct storm storms[] = {
 	{ "all of it", 20, 50, 20, 100, 40, .reordering_us = ROCE_REORDERING_US },
 	{ "all of it, and no patience", 20, 50, 20, 100, 40 },
 	{ "all of it, and hardly any patience", 20, 50, 20, 100, 40, .reordering_us = 1 },
+	{ "lost and late, and merged", 30, 0, 0, 100, 10, .merge = true,
+	  .reordering_us = ROCE_REORDERING_US },
 };
 
 static void every_byte_arrives_in_order_and_once(struct kunit *test)
@@ -697,6 +716,7 @@ KUNIT_ARRAY_PARAM_DESC(storm, storms, name);
 
 static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE_PARAM(overtaken_packets_are_not_sent_again, way_gen_params),
+	KUNIT_CASE_PARAM(late_packets_are_not_hidden_by_a_nic_that_merges, way_gen_params),
 	KUNIT_CASE(an_acknowledgment_that_overtakes_a_response_is_kept),
 	KUNIT_CASE(a_packet_is_late_from_its_overtaker_on),
 	KUNIT_CASE(with_reordering_us_0_early_packets_are_dropped),

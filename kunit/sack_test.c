@@ -249,6 +249,24 @@ static void all_gaps_are_filled_by_one_train(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->in_vain, 0);
 }
 
+/* Three more messages, each of which arrives as a train, reveal what the first one lacks. */
+static void what_a_nic_merges_behind_a_gap_is_not_sent_again(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0];
+	u32 i;
+
+	get_acquainted(wire);
+	wire->merge = true;
+	wire_fault(a, 0, WIRE_DROP);
+	wire_fault(a, 3, WIRE_DROP);
+	for (i = 0; i < 4; i++)
+		post(wire, IB_WR_RDMA_WRITE, i);
+	for (i = 0; i < 4; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, a->sent, 4 * PACKETS + 2);
+}
+
 /* The responses take PSNs, but one packet asks for all of them. */
 static void a_lost_read_request_is_sent_again_alone(struct kunit *test)
 {
@@ -1126,6 +1144,7 @@ static const struct storm storms[] = {
 	{ "lost and late", 30, 0, 0, 100, 10 },
 	{ "lost and doubled", 30, 100, 0, 0, 5 },
 	{ "all of it", 20, 50, 20, 100, 40 },
+	{ "all of it, and merged", 20, 50, 20, 100, 40, .merge = true },
 };
 
 static struct wire *stormy_wire(struct kunit *test, const struct storm *storm)
@@ -1191,6 +1210,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(sack_can_be_switched_off_during_a_connection),
 	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again_alone, way_gen_params),
 	KUNIT_CASE(all_gaps_are_filled_by_one_train),
+	KUNIT_CASE(what_a_nic_merges_behind_a_gap_is_not_sent_again),
 	KUNIT_CASE(a_lost_read_request_is_sent_again_alone),
 	KUNIT_CASE(responses_of_early_reads_are_not_lost),
 	KUNIT_CASE(all_early_reads_of_a_train_are_known),

@@ -67,6 +67,7 @@ void storm_begin(struct wire *wire, const struct storm *storm)
 {
 	u32 i;
 
+	wire->merge = storm->merge;
 	for (i = 0; i < ARRAY_SIZE(wire->ends); i++) {
 		struct wire_end *end = &wire->ends[i];
 

@@ -13,6 +13,7 @@
  * @delay: see &struct wire_weather
  * @distance: see &struct wire_weather
  * @one_way: no faults for packets of end 1
+ * @merge: see &struct wire
  * @reordering_us: see &struct wire_setup
  */
 struct storm {
@@ -23,6 +24,7 @@ struct storm {
 	u32 delay;
 	u32 distance;
 	bool one_way;
+	bool merge;
 	u32 reordering_us;
 };
 

@@ -4,6 +4,7 @@
 #include <net/inet_ecn.h>
 #include <net/net_namespace.h>
 
+#include "compat.h"
 #include "path.h"
 #include "roce_wire.h"
 #include "section.h"
@@ -311,6 +312,38 @@ static struct wire_end *destination(struct wire *wire, const struct sk_buff *skb
 	return &wire->ends[qpn == wire->ends[1].qp->ibqp.qp_num];
 }
 
+/* Whether a packet has the IP header of the first one of a train, and is not longer */
+static bool can_follow(const struct sk_buff *train, const struct sk_buff *packet)
+{
+	u32 segment = skb_shinfo(train)->gso_size ?: train->len - sizeof(struct udphdr);
+	u32 last = (train->len - sizeof(struct udphdr)) % segment;
+
+	return !last && packet->len - sizeof(struct udphdr) <= segment &&
+	       ecn_of(packet) == ecn_of(train) && port_of(packet) == port_of(train) &&
+	       get_unaligned_be24(bth_of(packet) + 5) == get_unaligned_be24(bth_of(train) + 5) &&
+	       (roce_is_ipv6(train) || ip_hdr(packet)->id == ip_hdr(train)->id);
+}
+
+/* As roce_gro_receive() does; a shorter packet ends the train. */
+static void merge_packets(struct wire *wire, struct sk_buff *train)
+{
+	struct sk_buff *packet, **link = &skb_shinfo(train)->frag_list;
+
+	while ((packet = skb_peek(&wire->queue)) && can_follow(train, packet)) {
+		__skb_unlink(packet, &wire->queue);
+		learn(destination(wire, packet), packet);
+		skb_shinfo(train)->gso_size = skb_shinfo(train)->gso_size ?:
+					      train->len - sizeof(struct udphdr);
+		skb_shinfo(train)->gso_type = SKB_GSO_UDP_L4 | ROCE_COMPAT_GSO_FIXED_ID;
+		skb_pull(packet, sizeof(struct udphdr));
+		train->len += packet->len;
+		train->data_len += packet->len;
+		train->truesize += packet->truesize;
+		*link = packet;
+		link = &packet->next;
+	}
+}
+
 static bool deliver(struct wire *wire)
 {
 	struct sk_buff *skb;
@@ -325,6 +358,8 @@ static bool deliver(struct wire *wire)
 	skb = __skb_dequeue(&wire->queue);
 	if (skb && !wire->whole_trains)
 		learn(destination(wire, skb), skb);
+	if (skb && wire->merge)
+		merge_packets(wire, skb);
 	spin_unlock(&wire->lock);
 	if (skb) {
 		skb->dev = init_net.loopback_dev;

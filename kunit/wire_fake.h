@@ -200,6 +200,7 @@ struct wire_setup {
  * @test: the test
  * @ends: the QPs
  * @whole_trains: see &struct wire_setup
+ * @merge: packets that are in flight together arrive as one train, as a NIC merges them
  * @lock: guards the fields below, and the counts of an end
  * @queue: packets in flight
  * @log: sent packets, in their order
@@ -209,6 +210,7 @@ struct wire {
 	struct kunit *test;
 	struct wire_end ends[2];
 	bool whole_trains;
+	bool merge;
 	spinlock_t lock; /* see @lock above */
 	struct sk_buff_head queue;
 	struct wire_record log[WIRE_LOG];

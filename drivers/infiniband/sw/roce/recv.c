@@ -166,29 +166,19 @@ static bool read_target(const struct sk_buff *skb, struct roce_run *run,
 }
 
 /*
- * Move @next to the first packet with another target than @target, and return that
- * target. False if there is none.
+ * Move @next to the first packet that does not belong to the run of @target, and return
+ * its own target. False if there is none.
  */
 static bool find_next_run(const struct sk_buff *skb, struct roce_run *next,
 			  const struct target *target, struct target *next_target)
 {
-	while (roce_run_skip(skb, next) && read_target(skb, next, next_target))
-		if (next_target->qpn != target->qpn ||
+	bool goes_back;
+
+	while (roce_run_skip(skb, next, &goes_back) && read_target(skb, next, next_target))
+		if (goes_back || next_target->qpn != target->qpn ||
 		    next_target->consumer != target->consumer)
 			return true;
 	return false;
-}
-
-/* End the run of @skb where @next begins, and return a clone with the run @next. */
-static struct sk_buff *split_run(struct sk_buff *skb, const struct roce_run *next)
-{
-	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
-
-	if (rest) {
-		roce_run(skb)->end = next->offset;
-		*roce_run(rest) = *next;
-	}
-	return rest;
 }
 
 /* Whether a switch has marked the datagram. A train has one IP header for all packets. */
@@ -218,7 +208,8 @@ static void detach_from_stack(struct sk_buff *skb)
  *
  * A datagram that was not cut on its way, or was merged by GRO, contains many packets,
  * each gso_size bytes long, except for the last one. Consecutive packets for the same
- * half of the same QP form a run, which goes there as a whole.
+ * half of the same QP form a run, which goes there as a whole. A packet that was sent
+ * again begins a run of its own: behind an early one it would be kept with that.
  *
  * Softirq context, in a section.
  */
@@ -244,7 +235,7 @@ void roce_recv(struct net *net, struct sk_buff *skb)
 	detach_from_stack(skb);
 	next = *run;
 	while (find_next_run(skb, &next, &target, &next_target)) {
-		struct sk_buff *rest = split_run(skb, &next);
+		struct sk_buff *rest = roce_run_split(skb, &next);
 
 		if (!rest) {
 			drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_no_memory);

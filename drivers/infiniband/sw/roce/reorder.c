@@ -105,25 +105,37 @@ static u32 count_psns(const struct sk_buff *skb, struct roce_run *at,
 }
 
 /*
- * The PSNs of a run may have gaps: GRO merges the packets that are left, and
- * retransmitted packets travel together. Acknowledgments at its end fill no gap. Returns
- * true if there is none of all this.
+ * Look at the packets of a run, as far as their PSNs have no gap. GRO merges the packets
+ * that are left of a train, so there may be a @rest, which becomes a run of its own.
+ * Acknowledgments fill no gap, and may have gaps. Returns true if there is none of them at
+ * the end, nor a gap.
  */
 static bool look_through(struct roce_reorder *reorder, const struct roce_qp *qp,
-			 struct sk_buff *skb)
+			 struct sk_buff *skb, struct sk_buff **rest)
 {
 	struct roce_run *run = roce_run(skb), at = *run;
 	u32 next = run->early_psn;
 	struct roce_bth bth;
 	bool whole = true;
 
+	*rest = NULL;
 	run->early_end = next;
 	for (; at.offset < at.end && roce_run_copy(skb, &at, &bth, sizeof(bth));
-	     at.offset += at.segment) {
+	     at.offset += at.segment, at.index++) {
+		bool goes_on = roce_bth_psn(&bth) == next &&
+			       roce_psn_add(next, -run->early_psn) <= QP_PSNS;
+
+		if (!goes_on && fills_psn(bth.opcode)) {
+			*rest = roce_run_split(skb, &at);
+			if (*rest) {
+				roce_run(*rest)->again = false;
+				roce_run(*rest)->early_psn = roce_bth_psn(&bth);
+				break;
+			}
+		}
 		if (bth.psn & cpu_to_be32(ROCE_BTH_ACK_REQUEST))
 			reorder->ack_requested = true;
-		if (roce_bth_psn(&bth) != next ||
-		    roce_psn_add(next, -run->early_psn) > QP_PSNS) {
+		if (!goes_on) {
 			whole = false;
 			continue;
 		}
@@ -410,6 +422,24 @@ bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *eng
 	return *reorder;
 }
 
+/* Keep a run without a gap, given the return value of look_through(). */
+static void keep_run(struct roce_reorder *reorder, struct roce_qp *qp, struct sk_buff *skb,
+		     bool whole)
+{
+	struct sk_buff *island = island_at(reorder, first_psn(skb));
+
+	if (is_copy(reorder, skb, whole, island)) {
+		reorder->copied = true;
+		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
+			      ROCE_COUNTER_duplicate_request);
+		return;
+	}
+	insert_run(reorder, skb);
+	join_islands(reorder, island, skb);
+	charge_kept(reorder, qp, skb->truesize);
+	roce_count(qp, reorder_kept);
+}
+
 /**
  * roce_reorder_keep() - keep the rest of a run that came early
  * @reorder: of a half of @qp that is owned by the caller; roce_reorder_prepare()
@@ -418,14 +448,15 @@ bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *eng
  * @packet: the latest packet that was taken from the run, which came early
  * @psn: the expected PSN
  *
- * The packet is returned to the run, and taken from it again later.
+ * The packet is returned to the run, and taken from it again later. Where the run has
+ * gaps, its parts are kept apart, as far as there is room.
  *
  * Return: false if there is no room.
  */
 bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		       struct sk_buff *skb, const struct roce_packet *packet, u32 psn)
 {
-	struct sk_buff *island;
+	struct sk_buff *rest;
 	bool whole;
 
 	if (!has_room_to_keep(reorder, qp, skb, roce_psn_add(packet->psn, -psn))) {
@@ -433,18 +464,14 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		return false;
 	}
 	roce_run_return(skb, packet);
-	whole = look_through(reorder, qp, skb);
-	island = island_at(reorder, first_psn(skb));
-	if (is_copy(reorder, skb, whole, island)) {
-		reorder->copied = true;
+	do {
+		whole = look_through(reorder, qp, skb, &rest);
+		keep_run(reorder, qp, skb, whole);
+		skb = rest;
+	} while (skb && has_room_to_keep(reorder, qp, skb, roce_psn_add(first_psn(skb), -psn)));
+	if (skb)
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
-			      ROCE_COUNTER_duplicate_request);
-		return true;
-	}
-	insert_run(reorder, skb);
-	join_islands(reorder, island, skb);
-	charge_kept(reorder, qp, skb->truesize);
-	roce_count(qp, reorder_kept);
+			      ROCE_COUNTER_reorder_no_room);
 	return true;
 }
 

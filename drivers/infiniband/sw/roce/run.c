@@ -14,6 +14,7 @@
 #include "packet.h"
 #include "qp.h"
 #include "roce_opcode.h"
+#include "roce_psn.h"
 #include "roce_wire.h"
 #include "run.h"
 
@@ -151,26 +152,48 @@ bool roce_run_copy(const struct sk_buff *skb, struct roce_run *run, void *to, u3
 }
 
 /**
- * roce_run_skip() - go to the next packet with another opcode, or for another QP
+ * roce_run_skip() - go to the next packet with another opcode, for another QP, or of an
+ * earlier PSN
  * @skb: of the run
  * @run: moved to that packet
+ * @goes_back: set: the PSN is before that of the packet before it
  *
  * Return: false if there is none, or a packet is incomplete.
  */
-bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run)
+bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run, bool *goes_back)
 {
-	struct roce_bth first, next;
+	struct roce_bth before, next;
 
-	if (!roce_run_copy(skb, run, &first, sizeof(first)))
+	if (!roce_run_copy(skb, run, &next, sizeof(next)))
 		return false;
 	do {
+		before = next;
 		run->offset += run->segment;
 		run->index++;
 		if (run->offset >= run->end ||
 		    !roce_run_copy(skb, run, &next, sizeof(next)))
 			return false;
-	} while (next.opcode == first.opcode && next.qpn == first.qpn);
+		*goes_back = roce_psn_diff(roce_bth_psn(&next), roce_bth_psn(&before)) < 0;
+	} while (next.opcode == before.opcode && next.qpn == before.qpn && !*goes_back);
 	return true;
+}
+
+/**
+ * roce_run_split() - end a run before its end
+ * @skb: of the run
+ * @next: the run at one of its packets
+ *
+ * Return: a clone with the run @next, or NULL without memory; then nothing has changed.
+ */
+struct sk_buff *roce_run_split(struct sk_buff *skb, const struct roce_run *next)
+{
+	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
+
+	if (rest) {
+		roce_run(skb)->end = next->offset;
+		*roce_run(rest) = *next;
+	}
+	return rest;
 }
 
 /* Continue @crc with the bytes of an sk_buff from @from to @to. */

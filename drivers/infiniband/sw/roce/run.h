@@ -77,7 +77,8 @@ static inline u32 roce_run_packets(struct sk_buff *skb)
 
 void roce_run_init(struct sk_buff *skb, u32 segment);
 bool roce_run_copy(const struct sk_buff *skb, struct roce_run *run, void *to, u32 size);
-bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run);
+bool roce_run_skip(const struct sk_buff *skb, struct roce_run *run, bool *goes_back);
+struct sk_buff *roce_run_split(struct sk_buff *skb, const struct roce_run *next);
 bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		   struct roce_packet *packet);
 void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet);
