@@ -1011,6 +1011,28 @@ static void a_probe_finds_that_all_is_lost_before_a_long_read(struct kunit *test
 }
 
 /* The netdev takes three packets of a train whose last one asks, and the others later. */
+/* The responder has not answered yet, and reads both requests before it does. */
+static void a_probe_does_not_cancel_responses(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet probe = wire_request(wire, ROCE_READ_REQUEST, 77);
+
+	get_acquainted(wire);
+	roce_engine_claim(&b->qp->responder.engine);
+	probe.psn = roce_psn_add(a->qp->requester.unacked_psn, PACKETS - 1);
+	probe.va += (PACKETS - 1) * MTU;
+	post(wire, IB_WR_RDMA_READ, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &probe, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(a, retransmitted_packets), 0);
+	KUNIT_EXPECT_EQ(test, SEEN(a, reorder_kept), 0);
+}
+
 static void packets_that_have_not_asked_are_not_probed(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, WIRE_TIMEOUT, ROCE_SELECTIVE);
@@ -1242,6 +1264,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(after_a_silence_probes_are_quick_again),
 	KUNIT_CASE(after_a_silence_probes_wait_for_a_round_trip),
 	KUNIT_CASE(a_probe_finds_that_all_is_lost_before_a_long_read),
+	KUNIT_CASE(a_probe_does_not_cancel_responses),
 	KUNIT_CASE(packets_that_have_not_asked_are_not_probed),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),

@@ -18,6 +18,7 @@
 #include "roce_opcode.h"
 #include "roce_psn.h"
 #include "roce_wire.h"
+#include "sack.h"
 
 /**
  * roce_answer_owe() - set the acknowledgment or NAK to send, replacing any other
@@ -273,13 +274,20 @@ void roce_answer_forget(struct roce_responder *responder)
 		resource->left = 0;
 }
 
-/* Whether none of the responses was sent since the request */
+/*
+ * Whether all responses to the request are still to be sent. A probe asks for the last
+ * one of a READ alone, whatever was sent before. Others ask from a later PSN on because
+ * they have all before that, and look at the opcode of the response.
+ */
 static bool is_owed_already(const struct roce_qp *qp,
 			    const struct roce_packet *packet,
 			    const struct roce_resource *resource, u32 number)
 {
-	return (s32)(number - qp->responder.answered) >= 0 &&
-	       resource->begin && resource->next_psn == packet->psn &&
+	if ((s32)(number - qp->responder.answered) < 0 || !resource->left)
+		return false;
+	if (roce_psn_diff(packet->psn, resource->next_psn) > 0)
+		return roce_sack_is_confirmed(qp);
+	return resource->begin && resource->next_psn == packet->psn &&
 	       resource->left == roce_answer_packets(qp, packet);
 }
 
