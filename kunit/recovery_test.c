@@ -601,6 +601,35 @@ static void a_sequence_nak_does_not_shorten_an_rnr_delay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 0);
 }
 
+/* The delay of the first one is over; the requester waits for pages of a later message. */
+static void an_rnr_nak_is_obeyed_while_memory_is_awaited(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 20);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_fault *fault = a->qp->requester.sender.fault;
+	unsigned long end = jiffies + PATIENCE;
+	struct roce_packet nak = {
+		.opcode = ROCE_SERVICE_RC | ROCE_ACKNOWLEDGE,
+		.psn = a->qp->attr.sq_psn, .syndrome = ROCE_AETH_RNR_NAK | 20,
+	};
+
+	wire_forget(wire);
+	wire_fault(a, 1, WIRE_DROP);
+	post_short(wire, 1);
+	while (a->sent < 2 && time_before(jiffies, end)) {
+		wire_run(wire);
+		usleep_range(500, 1000);
+	}
+	KUNIT_ASSERT_EQ(test, SEEN(a, rnr_nak_retry_err), 1);
+	WRITE_ONCE(fault->pending, true);
+	KUNIT_EXPECT_EQ(test, wire_inject(b, &nak, NULL), 0);
+	wire_run(wire);
+	WRITE_ONCE(fault->pending, false);
+	KUNIT_EXPECT_EQ(test, SEEN(a, rnr_nak_retry_err), 2);
+	wire_receive(b, 101, WIRE_TARGET, SIZE);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+}
+
 /* --- Faults that cannot be repaired --- */
 
 /**
@@ -1297,6 +1326,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(the_first_packet_after_an_rnr_delay_may_be_lost),
 	KUNIT_CASE(a_packet_that_was_alone_may_be_lost_after_an_rnr_delay),
 	KUNIT_CASE(a_sequence_nak_does_not_shorten_an_rnr_delay),
+	KUNIT_CASE(an_rnr_nak_is_obeyed_while_memory_is_awaited),
 	KUNIT_CASE(rnr_naks_run_out),
 	KUNIT_CASE(rnr_retry_7_means_no_limit),
 	KUNIT_CASE(an_rnr_delay_is_no_timeout),

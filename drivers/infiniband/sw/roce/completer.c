@@ -131,7 +131,7 @@ static bool is_recovering(struct roce_requester *requester)
 {
 	if (!requester->sender.rnr_waiting)
 		return requester->recovering;
-	return roce_sender_is_waiting(&requester->sender) ||
+	return roce_sender_obeys_rnr_nak(&requester->sender) ||
 	       !roce_in_flight(requester);
 }
 

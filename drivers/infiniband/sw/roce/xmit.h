@@ -62,15 +62,13 @@ struct roce_xmit {
 };
 
 /**
- * roce_sender_is_waiting() - whether sending must wait
+ * roce_sender_is_delayed() - whether sending must wait for a time
  * @sender: its engine is owned by the caller
  *
  * Compares the time: the timer may be late, or for an earlier wait.
  */
-static inline bool roce_sender_is_waiting(struct roce_sender *sender)
+static inline bool roce_sender_is_delayed(struct roce_sender *sender)
 {
-	if (roce_fault_is_pending(sender->fault))
-		return true;
 	if (!sender->wait_end)
 		return false;
 	if (ktime_before(ktime_get(), sender->wait_end))
@@ -79,10 +77,16 @@ static inline bool roce_sender_is_waiting(struct roce_sender *sender)
 	return false;
 }
 
+/** roce_sender_is_waiting() - whether sending must wait, for a time or for memory */
+static inline bool roce_sender_is_waiting(struct roce_sender *sender)
+{
+	return roce_fault_is_pending(sender->fault) || roce_sender_is_delayed(sender);
+}
+
 /** roce_sender_obeys_rnr_nak() - whether sending must wait because the peer has said so */
 static inline bool roce_sender_obeys_rnr_nak(struct roce_sender *sender)
 {
-	return sender->rnr_waiting && roce_sender_is_waiting(sender);
+	return sender->rnr_waiting && roce_sender_is_delayed(sender);
 }
 
 /**
