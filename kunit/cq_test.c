@@ -136,6 +136,12 @@ static void write_as_a_program(struct wire_end *end)
 	roce_ring_peer_advance(&end->qp->requester.ring);
 }
 
+static void fill(struct kunit *test, struct roce_cq *cq)
+{
+	while (roce_ring_unconsumed(&cq->ring) < roce_ring_capacity(&cq->ring))
+		KUNIT_ASSERT_TRUE(test, post(cq, 0, 1));
+}
+
 /* The event of an overflow comes at the moment in which completions become visible. */
 static void slots_are_free_before_their_completions_are_seen(struct kunit *test)
 {
@@ -150,9 +156,7 @@ static void slots_are_free_before_their_completions_are_seen(struct kunit *test)
 	wire = wire_new(test, &setup);
 	end = &wire->ends[0];
 	fixture_make_user(test, end->qp);
-	while (roce_ring_unconsumed(&end->send_cq->ring) <
-	       roce_ring_capacity(&end->send_cq->ring))
-		KUNIT_ASSERT_TRUE(test, post(end->send_cq, 0, 1));
+	fill(test, end->send_cq);
 	listener = listen(test, end->send_cq);
 	listener->ring = &end->qp->requester.ring;
 
@@ -164,11 +168,39 @@ static void slots_are_free_before_their_completions_are_seen(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, listener->consumed, 2);
 }
 
+/* A send queue that is to work again is flushed, and its CQ is full. */
+static void an_overflow_leaves_a_qp_in_error(struct kunit *test)
+{
+	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+	struct wire_setup setup = wire_defaults();
+	const struct ib_send_wr *bad;
+	struct rxe_send_wqe *wqe;
+	struct wire_end *end;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	setup.type = IB_QPT_UC;
+	end = &wire_new(test, &setup)->ends[0];
+	fixture_make_user(test, end->qp);
+	wqe = roce_ring_peer_element(&end->qp->requester.ring);
+	write_as_a_program(end);
+	wqe->wr.opcode = IB_WR_RDMA_READ;
+	KUNIT_ASSERT_EQ(test, 0, roce_post_send(&end->qp->ibqp, NULL, &bad));
+	KUNIT_ASSERT_EQ(test, end->qp->state, IB_QPS_SQE);
+
+	write_as_a_program(end);
+	fill(test, end->send_cq);
+	attr->qp_state = IB_QPS_RTS;
+	attr->cur_qp_state = IB_QPS_SQE;
+	wire_modify(end, attr, IB_QP_STATE | IB_QP_CUR_STATE);
+	KUNIT_EXPECT_EQ(test, end->qp->state, IB_QPS_ERR);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(completions_come_out_in_their_order),
 	KUNIT_CASE(completions_that_do_not_fit_are_lost),
 	KUNIT_CASE(several_completions_make_one_event),
 	KUNIT_CASE(slots_are_free_before_their_completions_are_seen),
+	KUNIT_CASE(an_overflow_leaves_a_qp_in_error),
 	{}
 };
 

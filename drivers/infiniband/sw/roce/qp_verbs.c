@@ -382,6 +382,9 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		roce_requester_start(qp);
 	if (from == IB_QPS_SQE && to == IB_QPS_RTS)
 		roce_requester_flush(qp);
+	/* Its CQ had no room for that. */
+	if (to == IB_QPS_RTS && READ_ONCE(qp->state) == IB_QPS_ERR)
+		return;
 	/* Pairs with the acquire in roce_qp_can_receive(). */
 	smp_store_release(&qp->state, to);
 	switch (to) {
