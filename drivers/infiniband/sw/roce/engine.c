@@ -160,6 +160,8 @@ static void enter_lane(struct roce_engine *engine, bool rests)
 	lane = this_cpu_ptr(&lanes);
 	raw_spin_lock(&lane->lock);
 	WRITE_ONCE(engine->lane, lane);
+	/* Pairs with the acquire in leave_lane(). */
+	smp_wmb();
 	list_add_tail(&engine->node, rests ? &lane->resting : &lane->engines);
 	raw_spin_unlock(&lane->lock);
 	if (rests)
@@ -342,7 +344,8 @@ static void leave_lane(struct roce_engine *engine)
 	struct roce_lane *lane = READ_ONCE(engine->lane);
 
 	raw_spin_lock_irq(&lane->lock);
-	if (!list_empty(&engine->node)) {
+	/* It may have entered another one meanwhile; the caller looks again. */
+	if (!list_empty_careful(&engine->node) && READ_ONCE(engine->lane) == lane) {
 		list_del_init(&engine->node);
 		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
 	}
