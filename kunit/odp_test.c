@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 
+#include "fault.h"
 #include "odp.h"
 #include "section.h"
 
@@ -153,6 +154,26 @@ static void unused_parts_of_the_address_space_take_no_memory(struct kunit *test)
 	leave_program();
 }
 
+/* Somebody else has made the pages present before the engine came again. */
+static void an_error_is_no_answer_to_a_later_access(struct kunit *test)
+{
+	struct roce_odp *odp = kunit_kcalloc(test, 2, sizeof(*odp), GFP_KERNEL);
+	struct roce_fault fault = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, odp);
+	KUNIT_EXPECT_EQ(test, roce_fault_need(&fault, odp, 4096, 1, 1, true), -EAGAIN);
+	fault.err = -EFAULT;
+	roce_fault_settle(&fault, odp, 8192, true);
+	roce_fault_settle(&fault, odp, 4096, false);
+	roce_fault_settle(&fault, odp + 1, 4096, true);
+	KUNIT_EXPECT_EQ(test, roce_fault_need(&fault, odp, 4096, 1, 1, true), -EACCES);
+
+	KUNIT_EXPECT_EQ(test, roce_fault_need(&fault, odp, 4096, 1, 1, true), -EAGAIN);
+	fault.err = -EFAULT;
+	roce_fault_settle(&fault, odp, 4096, true);
+	KUNIT_EXPECT_EQ(test, roce_fault_need(&fault, odp, 4096, 1, 1, true), -EAGAIN);
+}
+
 static int find_program(struct kunit_suite *suite)
 {
 	program = current->mm;
@@ -185,6 +206,7 @@ static struct kunit_case odp_cases[] = {
 	KUNIT_CASE(a_page_that_the_program_loses_is_not_present),
 	KUNIT_CASE(only_pages_of_the_program_are_found_without_a_fault),
 	KUNIT_CASE(unused_parts_of_the_address_space_take_no_memory),
+	KUNIT_CASE(an_error_is_no_answer_to_a_later_access),
 	{}
 };
 

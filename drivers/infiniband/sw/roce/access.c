@@ -223,9 +223,12 @@ static int need_pages(struct roce_mr *mr, const struct roce_access *access, u64 
 	bool write = access->rights & WRITES;
 
 	lockdep_assert_held(&mr->lock.rwlock);
-	if (mr->kind != ROCE_MR_ODP || !fault || !access->length ||
-	    roce_odp_has(mr->odp, start, access->length, write))
+	if (mr->kind != ROCE_MR_ODP || !fault || !access->length)
 		return 0;
+	if (roce_odp_has(mr->odp, start, access->length, write)) {
+		roce_fault_settle(fault, mr->odp, start, write);
+		return 0;
+	}
 	return roce_fault_need(fault, mr->odp, start, access->length,
 			       min_t(u64, access->ahead, left), write);
 }

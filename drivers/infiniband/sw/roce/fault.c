@@ -24,6 +24,31 @@
  */
 static struct workqueue_struct *queue;
 
+/* Whether the answer to this very access was an error */
+static bool has_failed(const struct roce_fault *fault, const struct roce_odp *odp,
+		       u64 address, bool write)
+{
+	return fault->err && fault->odp == odp && fault->address == address &&
+	       fault->write == write;
+}
+
+/**
+ * roce_fault_settle() - the pages of an access are present
+ * @fault: of the engine; in its owner's hands
+ * @odp: the memory
+ * @address: in the program
+ * @write: they are written to
+ *
+ * Somebody else may have made them present after an error, which is no answer to a later
+ * access.
+ */
+void roce_fault_settle(struct roce_fault *fault, const struct roce_odp *odp, u64 address,
+		       bool write)
+{
+	if (!roce_fault_is_pending(fault) && has_failed(fault, odp, address, write))
+		fault->err = 0;
+}
+
 /**
  * roce_fault_need() - note that memory is missing
  * @fault: of the engine; in its owner's hands
@@ -46,8 +71,7 @@ int roce_fault_need(struct roce_fault *fault, struct roce_odp *odp, u64 address,
 	/* The access comes again when the present wait is over. */
 	if (roce_fault_is_pending(fault))
 		return -EAGAIN;
-	failed = fault->err && fault->odp == odp && fault->address == address &&
-		 fault->write == write;
+	failed = has_failed(fault, odp, address, write);
 	fault->err = 0;
 	if (failed)
 		return -EACCES;

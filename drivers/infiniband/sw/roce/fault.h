@@ -38,6 +38,8 @@ int roce_faults_init(void);
 void roce_faults_exit(void);
 void roce_fault_init(struct roce_fault *fault, struct roce_engine *engine,
 		     void (*done)(struct roce_fault *fault));
+void roce_fault_settle(struct roce_fault *fault, const struct roce_odp *odp, u64 address,
+		       bool write);
 int roce_fault_need(struct roce_fault *fault, struct roce_odp *odp, u64 address,
 		    u32 length, u64 ahead, bool write);
 void roce_fault_start(struct roce_fault *fault);
