@@ -822,6 +822,18 @@ static void a_qp_keeps_the_algorithm_of_its_creation(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->flow.limited);
 }
 
+static void a_flow_is_free_when_its_priority_is_not_controlled_any_more(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, false, false);
+	struct wire_end *a = &wire->ends[0];
+
+	send_cnp(&wire->ends[1]);
+	KUNIT_ASSERT_TRUE(test, a->qp->flow.limited);
+	a->dev->congestion.priorities = 0;
+	transfer(wire, IB_WR_RDMA_WRITE, MTU);
+	KUNIT_EXPECT_FALSE(test, a->qp->flow.limited);
+}
+
 /* --- Beginning of a flow --- */
 
 static void note_state(struct roce_cc_flow *flow, u64 now)
@@ -879,6 +891,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(without_congestion_control_nobody_gives_way),
 	KUNIT_CASE(over_a_crowded_port_a_window_grows_slowly),
 	KUNIT_CASE(a_qp_keeps_the_algorithm_of_its_creation),
+	KUNIT_CASE(a_flow_is_free_when_its_priority_is_not_controlled_any_more),
 	KUNIT_CASE(a_flow_begins_before_its_qp_receives_cnps),
 	{}
 };

@@ -27,7 +27,8 @@ struct module;
  *	may change at any time
  * @line_rate: of the port, bits per second; 0 < @line_rate <= ROCE_CC_MAX_RATE
  * @packet_bytes: of a full packet on the wire
- * @rate: bits per second, or ROCE_CC_UNLIMITED; set by the algorithm
+ * @rate: bits per second, or ROCE_CC_UNLIMITED; set by the algorithm, and unlimited
+ *	again once the flow has a priority without congestion control
  * @state: for the algorithm; zeroed when the flow begins
  */
 struct roce_cc_flow {

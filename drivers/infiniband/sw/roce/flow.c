@@ -102,6 +102,24 @@ static void pass_time(struct roce_qp *qp, u64 now)
 	}
 }
 
+static bool is_on_for_priority(const struct roce_qp *qp)
+{
+	/* Racy: the path may change during a CNP, which counts for either path. */
+	u8 priority = data_race(READ_ONCE(qp->av.priority));
+
+	return READ_ONCE(qp->dev->congestion.priorities) & BIT(priority);
+}
+
+/* For the priority it was switched off: nothing else tells the algorithm. */
+static void set_free(struct roce_qp *qp, u64 now)
+{
+	struct roce_flow *flow = &qp->flow;
+	u64 before = flow->cc.rate;
+
+	flow->cc.rate = ROCE_CC_UNLIMITED;
+	follow_rate(qp, before, now);
+}
+
 /* Looks at the netdev that has our address, not at a netdev below a VLAN. */
 static bool egress_is_fq(const struct roce_qp *qp)
 {
@@ -146,7 +164,10 @@ u64 roce_flow_throttle(struct roce_qp *qp, enum roce_half half)
 
 	spin_lock_bh(&flow->lock);
 	now = ktime_get_ns();
-	pass_time(qp, now);
+	if (is_on_for_priority(qp))
+		pass_time(qp, now);
+	else
+		set_free(qp, now);
 	if (flow->limited) {
 		if (flow->due > now + ahead)
 			wait = min(flow->due - now - ahead, MAX_WAIT);
@@ -262,11 +283,9 @@ static void keep_order(struct roce_flow *flow, enum roce_half half,
 bool roce_flow_is_controlled(const struct roce_qp *qp)
 {
 	const struct roce_cc_parameters *algorithm = qp->flow.algorithm;
-	/* Racy: the path may change during a CNP, which counts for either path. */
-	u8 priority = data_race(READ_ONCE(qp->av.priority));
 
 	return algorithm && (algorithm->ops->on_cnp || algorithm->ops->on_ack) &&
-	       READ_ONCE(qp->dev->congestion.priorities) & BIT(priority);
+	       is_on_for_priority(qp);
 }
 
 /**
