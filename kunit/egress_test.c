@@ -232,6 +232,30 @@ static void a_cut_train_counts_as_all_its_packets(struct kunit *test)
 	held_back(test, line, ENGINES);
 }
 
+/* IPsec charges for what it adds, and nobody else gives that back. */
+static void a_socket_owes_nothing_for_long(struct kunit *test)
+{
+	struct line *line = new_line(test);
+	struct sock *sk;
+	u32 i;
+
+	send(line->dev, 1, &line->sent);
+	sk = skb_peek(&line->sent)->sk;
+	sock_hold(sk);
+	refcount_add(1000000, &sk->sk_wmem_alloc);
+	for (i = 0; i < 2 * ROCE_EGRESS_LIMIT; i++) {
+		leave(&line->sent, 1);
+		send(line->dev, 1, &line->sent);
+	}
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_wmem_alloc), 1);
+	refcount_add(100, &sk->sk_wmem_alloc);
+	leave(&line->sent, 1);
+	roce_egress_close(line->dev);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_wmem_alloc), 1);
+	sock_put(sk);
+	KUNIT_ASSERT_EQ(test, roce_egress_open(line->dev), 0);
+}
+
 /* Each long sk_buff is a quarter of the limit. */
 static void bytes_are_limited_as_well(struct kunit *test)
 {
@@ -436,6 +460,7 @@ static struct kunit_case egress_cases[] = {
 	KUNIT_CASE(a_later_engine_does_not_overtake),
 	KUNIT_CASE(a_destroyed_engine_leaves_the_queue),
 	KUNIT_CASE(a_cut_train_counts_as_all_its_packets),
+	KUNIT_CASE(a_socket_owes_nothing_for_long),
 	KUNIT_CASE(bytes_are_limited_as_well),
 	KUNIT_CASE(turns_are_given_for_the_bytes_that_have_left),
 	KUNIT_CASE(an_engine_on_another_cpu_keeps_its_place),

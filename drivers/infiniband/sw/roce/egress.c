@@ -243,6 +243,18 @@ bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
 	return false;
 }
 
+/*
+ * ESP charges an sk_buff's socket for the trailer that it adds, as it would for one of a
+ * program, whose destructor gives that back. A charge would keep the socket for ever.
+ */
+static void give_back_charges(struct sock *sk)
+{
+	int charged = refcount_read(&sk->sk_wmem_alloc) - 1;
+
+	if (charged > 0)
+		WARN_ON_ONCE(refcount_sub_and_test(charged, &sk->sk_wmem_alloc));
+}
+
 /**
  * roce_egress_charge() - count an sk_buff until it has left the host
  * @dev: the sender
@@ -255,6 +267,8 @@ void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
 	struct roce_egress *egress = this_cpu_ptr(dev->egress);
 	struct sock *sk = egress->socket->sk;
 
+	if (egress->sent % HISTORY == 0)
+		give_back_charges(sk);
 	egress->bytes_before[egress->sent++ % HISTORY] = egress->sent_bytes;
 	egress->sent_bytes += skb->len;
 	sock_hold(sk);
@@ -367,8 +381,10 @@ void roce_egress_close(struct roce_device *dev)
 		struct roce_egress *egress = per_cpu_ptr(dev->egress, cpu);
 
 		hrtimer_cancel(&egress->timer);
-		if (egress->socket)
-			sock_release(egress->socket);
+		if (!egress->socket)
+			continue;
+		give_back_charges(egress->socket->sk);
+		sock_release(egress->socket);
 	}
 	free_percpu(dev->egress);
 }
