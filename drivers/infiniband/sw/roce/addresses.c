@@ -77,6 +77,18 @@ void roce_addresses_rescan(struct work_struct *work)
 	ib_device_put(&dev->ibdev);
 }
 
+/**
+ * roce_addresses_look() - look for addresses of a netdev that the core has not seen
+ * @dev: registered, referenced by the caller
+ *
+ * Any context.
+ */
+void roce_addresses_look(struct roce_device *dev)
+{
+	if (ib_device_try_get(&dev->ibdev) && !schedule_work(&dev->rescan))
+		ib_device_put(&dev->ibdev);
+}
+
 /* May run in atomic context. */
 static void follow_address(const struct net_device *netdev, unsigned long event)
 {
@@ -86,8 +98,8 @@ static void follow_address(const struct net_device *netdev, unsigned long event)
 		return;
 	rcu_read_lock();
 	dev = roce_devices_find_by_netdev(netdev);
-	if (dev && ib_device_try_get(&dev->ibdev) && !schedule_work(&dev->rescan))
-		ib_device_put(&dev->ibdev);
+	if (dev)
+		roce_addresses_look(dev);
 	rcu_read_unlock();
 }
 

@@ -5,10 +5,12 @@
 #include <linux/types.h>
 
 struct net_device;
+struct roce_device;
 struct work_struct;
 
 __be64 roce_addresses_guid(const struct net_device *netdev);
 void roce_addresses_rescan(struct work_struct *work);
+void roce_addresses_look(struct roce_device *dev);
 int roce_addresses_init(void);
 void roce_addresses_exit(void);
 

@@ -302,6 +302,8 @@ static int register_device(struct roce_device *dev, const char *name)
 	err = roce_cc_device_publish(dev) ?: roce_devices_publish(dev);
 	if (err)
 		ib_unregister_device(&dev->ibdev);
+	else /* Some may have come during the registration, before anybody followed them. */
+		roce_addresses_look(dev);
 	return err;
 
 dealloc:
