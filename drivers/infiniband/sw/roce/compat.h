@@ -25,6 +25,17 @@
 #include <asm/unaligned.h>
 #endif
 
+/*
+ * With PREEMPT_RT, code that has disabled BH may be preempted by other such code on its
+ * CPU, unless the kernel is older, or configured otherwise. The state of a CPU has no
+ * other guard in this driver.
+ */
+#ifdef ROCE_HAVE_PREEMPTED_BH
+#define ROCE_COMPAT_BH_IS_PREEMPTED	true
+#else
+#define ROCE_COMPAT_BH_IS_PREEMPTED	false
+#endif
+
 /**
  * struct roce_bh - work in softirq context, which never runs twice at a time
  * @function: the work

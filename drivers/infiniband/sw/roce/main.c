@@ -4,6 +4,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "addresses.h"
+#include "compat.h"
 #include "congestion.h"
 #include "device.h"
 #include "devices.h"
@@ -26,6 +27,11 @@ static struct rdma_link_ops link_ops = {
 static int __init roce_init(void)
 {
 	int err;
+
+	if (ROCE_COMPAT_BH_IS_PREEMPTED) {
+		pr_err("roce: a kernel with PREEMPT_RT must have PREEMPT_RT_NEEDS_BH_LOCK\n");
+		return -EOPNOTSUPP;
+	}
 
 	err = roce_icrc_init();
 	if (err)
