@@ -129,7 +129,7 @@ growth()
 	local name sum=0
 
 	for name; do
-		sum=$((sum + $(value_of "$name" "$after") - $(value_of "$name" "$before")))
+		sum=$((sum + $(growth_of "$name" "$before" "$after")))
 	done
 	echo "$sum"
 }
