@@ -92,6 +92,7 @@ static void forget_if_gone_back(struct wire_end *end)
 		return;
 	end->went_back = times;
 	bitmap_zero(end->known, WIRE_PSNS);
+	bitmap_zero(end->told, WIRE_PSNS);
 }
 
 /* A READ or an atomic may have arrived although its response is lost. */
@@ -113,8 +114,8 @@ static bool is_whole(const struct sk_buff *skb)
 	return !memcmp(skb_tail_pointer(skb) - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
 }
 
-/* @skb: arrives at @to */
-static void learn(struct wire_end *to, const struct sk_buff *skb)
+/* @skb: arrives at @to; @psns: known or told */
+static void learn(struct wire_end *to, const struct sk_buff *skb, unsigned long *psns)
 {
 	const u8 *bth = bth_of(skb), *range = bth + sizeof(struct roce_bth) +
 						    sizeof(struct roce_seth);
@@ -125,9 +126,18 @@ static void learn(struct wire_end *to, const struct sk_buff *skb)
 		return;
 	/* The expected packet has not arrived, whatever was acknowledged before. */
 	clear_bit(psn % WIRE_PSNS, to->known);
+	clear_bit(psn % WIRE_PSNS, to->told);
 	for (; range + 4 <= skb_tail_pointer(skb) - ROCE_ICRC_SIZE; range += 4)
 		for (n = get_unaligned_be16(range); n < get_unaligned_be16(range + 2); n++)
-			set_bit((psn + n) % WIRE_PSNS, to->known);
+			set_bit((psn + n) % WIRE_PSNS, psns);
+}
+
+/* The end may have acted on the first packets of a train before it read the last ones. */
+static void learn_what_was_told(struct wire_end *end)
+{
+	forget_if_gone_back(end);
+	bitmap_or(end->known, end->known, end->told, WIRE_PSNS);
+	bitmap_zero(end->told, WIRE_PSNS);
 }
 
 static bool happens(struct wire_weather *weather, u32 thousandths)
@@ -325,13 +335,13 @@ static bool can_follow(const struct sk_buff *train, const struct sk_buff *packet
 }
 
 /* As roce_gro_receive() does; a shorter packet ends the train. */
-static void merge_packets(struct wire *wire, struct sk_buff *train)
+static void merge_packets(struct wire *wire, struct wire_end *to, struct sk_buff *train)
 {
 	struct sk_buff *packet, **link = &skb_shinfo(train)->frag_list;
 
 	while ((packet = skb_peek(&wire->queue)) && can_follow(train, packet)) {
 		__skb_unlink(packet, &wire->queue);
-		learn(destination(wire, packet), packet);
+		learn(to, packet, to->told);
 		skb_shinfo(train)->gso_size = skb_shinfo(train)->gso_size ?:
 					      train->len - sizeof(struct udphdr);
 		skb_shinfo(train)->gso_type = SKB_GSO_UDP_L4 | ROCE_COMPAT_GSO_FIXED_ID;
@@ -342,6 +352,25 @@ static void merge_packets(struct wire *wire, struct sk_buff *train)
 		*link = packet;
 		link = &packet->next;
 	}
+}
+
+static void arrive(struct wire *wire, struct sk_buff *skb)
+{
+	struct wire_end *to = destination(wire, skb);
+
+	spin_lock(&wire->lock);
+	if (!wire->whole_trains)
+		learn(to, skb, to->known);
+	if (wire->merge)
+		merge_packets(wire, to, skb);
+	spin_unlock(&wire->lock);
+	skb->dev = init_net.loopback_dev;
+	roce_section_enter();
+	roce_recv(&init_net, skb);
+	roce_section_leave();
+	spin_lock(&wire->lock);
+	learn_what_was_told(to);
+	spin_unlock(&wire->lock);
 }
 
 static bool deliver(struct wire *wire)
@@ -356,17 +385,9 @@ static bool deliver(struct wire *wire)
 		let_late_ones_arrive(&wire->ends[1], true);
 	}
 	skb = __skb_dequeue(&wire->queue);
-	if (skb && !wire->whole_trains)
-		learn(destination(wire, skb), skb);
-	if (skb && wire->merge)
-		merge_packets(wire, skb);
 	spin_unlock(&wire->lock);
-	if (skb) {
-		skb->dev = init_net.loopback_dev;
-		roce_section_enter();
-		roce_recv(&init_net, skb);
-		roce_section_leave();
-	}
+	if (skb)
+		arrive(wire, skb);
 	local_bh_enable();
 	return skb;
 }

@@ -122,7 +122,8 @@ struct wire_record {
  * @trains: number of trains of these packets
  * @events: bit mask of asynchronous events that were reported
  * @known: PSNs of received selective acknowledgments, by their lower bits
- * @went_back: how often its device had gone back at that time; then @known is cleared
+ * @told: the same, of packets merged behind the one that is being received
+ * @went_back: how often its device had gone back at that time; then both are cleared
  * @in_vain: number of SENDs and WRITEs that were sent again in spite of @known
  * @held: a packet that is being overtaken
  * @late: more of them, with @sent at the time of arrival in their mark
@@ -151,6 +152,7 @@ struct wire_end {
 	u32 trains;
 	unsigned long events;
 	DECLARE_BITMAP(known, WIRE_PSNS);
+	DECLARE_BITMAP(told, WIRE_PSNS);
 	u64 went_back;
 	u32 in_vain;
 	struct sk_buff *held;
