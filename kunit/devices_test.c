@@ -103,7 +103,8 @@ static void a_netdev_has_one_device(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, find(netdev), dev);
 }
 
-static void arrive(struct kunit *test, struct net_device *netdev)
+/* @length: of the whole UDP datagram, or 0 for that of the packet */
+static void arrive_padded(struct kunit *test, struct net_device *netdev, u32 length)
 {
 	struct roce_packet packet = {
 		.opcode = ROCE_SEND_ONLY, .info = roce_opcode_info(ROCE_SEND_ONLY),
@@ -118,11 +119,18 @@ static void arrive(struct kunit *test, struct net_device *netdev)
 	skb = fixture_packet(test, &av, 0xc000, &packet, &nothing);
 	skb_pull(skb, sizeof(struct iphdr));
 	skb->dev = netdev;
+	if (length)
+		KUNIT_ASSERT_EQ(test, skb_put_padto(skb, length), 0);
 	local_bh_disable();
 	roce_section_enter();
 	roce_recv(&init_net, skb);
 	roce_section_leave();
 	local_bh_enable();
+}
+
+static void arrive(struct kunit *test, struct net_device *netdev)
+{
+	arrive_padded(test, netdev, 0);
 }
 
 /* The fixture's devices have no GID table, so netdev lookup must be enough. */
@@ -140,10 +148,25 @@ static void a_packet_without_a_qp_counts_for_the_netdev_it_came_through(struct k
 	KUNIT_EXPECT_EQ(test, fixture_count(dev, rx_dropped_no_qp), 3);
 }
 
+/* IPv6 gives us jumbograms, too: a tap device passes on what is longer than 64 KiB. */
+static void a_jumbogram_is_no_packet(struct kunit *test)
+{
+	struct net_device *netdev = new_netdev(test);
+	struct roce_device *dev = new_device(test, netdev);
+	u32 length;
+
+	insert(test, dev);
+	KUNIT_ASSERT_EQ(test, roce_devices_publish(dev), 0);
+	for (length = SZ_64K; length < SZ_64K + 20; length++)
+		arrive_padded(test, netdev, length);
+	KUNIT_EXPECT_GE(test, fixture_count(dev, rx_dropped_length), 20);
+}
+
 static struct kunit_case devices_cases[] = {
 	KUNIT_CASE(a_device_is_found_while_it_is_live),
 	KUNIT_CASE(a_netdev_has_one_device),
 	KUNIT_CASE(a_packet_without_a_qp_counts_for_the_netdev_it_came_through),
+	KUNIT_CASE(a_jumbogram_is_no_packet),
 	{}
 };
 

@@ -216,18 +216,19 @@ static void detach_from_stack(struct sk_buff *skb)
 void roce_recv(struct net *net, struct sk_buff *skb)
 {
 	struct net_device *netdev = skb->dev;
+	u32 segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len;
 	struct roce_run *run = roce_run(skb);
 	struct target target, next_target;
 	struct roce_run next;
 
-	roce_run_init(skb, skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-					     skb->len);
+	/* A jumbogram of IPv6 is longer than any packet. */
+	roce_run_init(skb, min(segment, U16_MAX));
 	run->congestion = is_marked(skb);
 	if (!roce_is_ipv6(skb) && ip_hdr(skb)->ihl != 5) {
 		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_header);
 		return;
 	}
-	if (run->segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
+	if (segment > U16_MAX || segment < sizeof(struct roce_bth) + ROCE_ICRC_SIZE ||
 	    !read_target(skb, run, &target)) {
 		drop_run(net, netdev, skb, ROCE_COUNTER_rx_dropped_length);
 		return;
