@@ -1238,6 +1238,32 @@ static void limits_that_change_in_sqd_hold_at_once(struct kunit *test)
 }
 
 /* It was fetched, and waits, when the maximum is set to 0. */
+/* Late responses come, and the program of the requester says that it is done. */
+static void responses_that_nobody_needs_any_more_break_nothing(struct kunit *test)
+{
+	const u32 *length = test->param_value;
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet copy = wire_request(wire, ROCE_READ_REQUEST, *length);
+
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	post(wire, IB_WR_RDMA_READ, 1);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	b->refuse = 1;
+	KUNIT_ASSERT_EQ(test, wire_inject(a, &copy, NULL), 0);
+	wire_run(wire);
+	KUNIT_ASSERT_EQ(test, b->refuse, 0);
+	roce_mr_set_valid(b->mr, false);
+	wire_receive(b, 2, 0, 0);
+	wire_send(wire, IB_WR_SEND, 2, 0);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	wire_expect(wire, b->recv_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(b, resp_remote_access_errors), 0);
+	KUNIT_EXPECT_EQ(test, b->qp->state, IB_QPS_RTS);
+	roce_mr_set_valid(b->mr, true);
+}
+
 static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 {
 	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
@@ -1293,6 +1319,16 @@ static void messages_survive_a_bad_wire_in_both_directions(struct kunit *test)
 }
 
 KUNIT_ARRAY_PARAM_DESC(way, ways, name);
+
+/* Of a READ: all of it, and the first response */
+static const u32 parts[] = { SIZE, MTU };
+
+static void describe_part(const u32 *length, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "%u bytes of %u", *length, SIZE);
+}
+
+KUNIT_ARRAY_PARAM(part, parts, describe_part);
 
 static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE_PARAM(a_lost_packet_is_sent_again, way_gen_params),
@@ -1359,6 +1395,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(a_late_copy_of_a_read_does_not_cancel_the_next_one),
 	KUNIT_CASE(a_late_copy_does_not_cancel_an_acknowledgment),
 	KUNIT_CASE(limits_that_change_in_sqd_hold_at_once),
+	KUNIT_CASE_PARAM(responses_that_nobody_needs_any_more_break_nothing, part_gen_params),
 	KUNIT_CASE(a_read_that_is_not_allowed_any_more_fails),
 	KUNIT_CASE(messages_survive_a_bad_wire_in_both_directions),
 	{}

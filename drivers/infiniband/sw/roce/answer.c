@@ -341,7 +341,7 @@ static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 	    roce_is_congestion(roce_answer_packets(qp, packet), whole->packets))
 		roce_flow_lost(qp, ROCE_CC_NAK);
 	part = nth_part(responder, responder->part_taken++);
-	*part = (struct roce_resource) { .kind = whole->kind };
+	*part = (struct roce_resource) { .kind = whole->kind, .repeated = true };
 	owe_responses(qp, part, packet);
 }
 

@@ -144,15 +144,23 @@ static void advance_responses(struct roce_qp *qp, u32 packets)
 	}
 }
 
-/* The memory of a READ is not accessible any more. */
-static void revoke_reads(struct roce_qp *qp, u32 psn)
+/*
+ * The memory of a READ is not accessible any more. If the responses were asked for again,
+ * the peer may have got the late ones, and told the program that it is done. If it has
+ * not, its retries run out.
+ */
+static void revoke_read(struct roce_qp *qp, struct roce_resource *resource)
 {
 	struct roce_responder *responder = &qp->responder;
 
+	if (resource->repeated) {
+		resource->left = 0;
+		return;
+	}
 	roce_count(qp, resp_remote_access_errors);
 	roce_answer_forget(responder);
 	roce_answer_owe(responder, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS_ERROR,
-			psn);
+			resource->next_psn);
 	responder->failed = true;
 	roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
@@ -161,7 +169,7 @@ static void revoke_reads(struct roce_qp *qp, u32 psn)
  * Send one train of responses. Returns false if all or some must wait. If it is dropped,
  * all later ones are, too: the peer asks for them again together with this one.
  */
-static bool send_responses(struct roce_qp *qp, const struct roce_resource *resource)
+static bool send_responses(struct roce_qp *qp, struct roce_resource *resource)
 {
 	struct roce_xmit xmit = {
 		.sender = &qp->responder.sender,
@@ -178,7 +186,7 @@ static bool send_responses(struct roce_qp *qp, const struct roce_resource *resou
 		advance_responses(qp, xmit.train.sent);
 		break;
 	case -EACCES:
-		revoke_reads(qp, resource->next_psn);
+		revoke_read(qp, resource);
 		break;
 	default:
 		roce_answer_forget(&qp->responder);
