@@ -539,26 +539,55 @@ static void an_rnr_delay_is_no_timeout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], local_ack_timeout_err), 0);
 }
 
-/* There is no timeout, so only a NAK can repair the loss. */
-static void the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
+/* Of three packets the first is lost when it is sent again. There is no timeout. */
+static void lose_the_first_packet_after_an_rnr_delay(struct wire *wire, u32 refusals)
 {
-	struct wire *wire = new_unready_wire(test, 7, 0);	/* 655.36 ms */
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
 	int i;
 
 	wire_forget(wire);
-	/* Three packets, and the first of them when it is sent again */
 	wire_fault(a, 3, WIRE_DROP);
 	for (i = 1; i <= 3; i++)
 		post_short(wire, i);
-	KUNIT_ASSERT_TRUE(test, wait_for_rnr_naks(wire, 1));
+	KUNIT_ASSERT_TRUE(wire->test, wait_for_rnr_naks(wire, 1));
+	a->refuse = refusals;
 	for (i = 1; i <= 3; i++)
 		wire_receive(b, 100 + i, WIRE_TARGET, SIZE);
 	for (i = 1; i <= 3; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 1);
-	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), 1);
-	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
+	KUNIT_EXPECT_EQ(wire->test, rnr_naks(wire), 1);
+	KUNIT_EXPECT_EQ(wire->test, a->refuse, 0);
+}
+
+static void the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 0);	/* 655.36 ms */
+
+	lose_the_first_packet_after_an_rnr_delay(wire, 0);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_seq_request), 1);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], packet_seq_err), 1);
+}
+
+/* After the delay the requester also waits for a netdev that is full. */
+static void the_first_packet_after_two_waits_may_be_lost(struct kunit *test)
+{
+	struct wire *wire = new_unready_wire(test, 7, 0);	/* 655.36 ms */
+
+	lose_the_first_packet_after_an_rnr_delay(wire, 2);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[0], packet_seq_err), 1);
+}
+
+/* Whatever was told of lost packets before was about the first copies. */
+static void with_sack_the_first_packet_after_an_rnr_delay_may_be_lost(struct kunit *test)
+{
+	struct wire_setup setup = wire_selective();
+	struct wire *wire;
+
+	setup.reordering_us = ROCE_REORDERING_US;
+	setup.rnr_timer = 0;	/* 655.36 ms */
+	wire = wire_new(test, &setup);
+	lose_the_first_packet_after_an_rnr_delay(wire, 0);
+	KUNIT_EXPECT_TRUE(test, wire->ends[0].qp->requester.sack_accepted);
 }
 
 static void a_packet_that_was_alone_may_be_lost_after_an_rnr_delay(struct kunit *test)
@@ -1360,6 +1389,8 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
 	KUNIT_CASE(the_end_of_another_wait_does_not_end_an_rnr_delay),
 	KUNIT_CASE(the_first_packet_after_an_rnr_delay_may_be_lost),
+	KUNIT_CASE(the_first_packet_after_two_waits_may_be_lost),
+	KUNIT_CASE(with_sack_the_first_packet_after_an_rnr_delay_may_be_lost),
 	KUNIT_CASE(a_packet_that_was_alone_may_be_lost_after_an_rnr_delay),
 	KUNIT_CASE(a_sequence_nak_does_not_shorten_an_rnr_delay),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_while_memory_is_awaited),

@@ -125,14 +125,12 @@ static bool acknowledge_until(struct roce_qp *qp, u32 psn)
 /*
  * A sign of loss may be about the gap for which the requester has gone back, or about
  * packets that the peer has dropped after an RNR NAK. After the delay of an RNR NAK it is
- * about a new loss.
+ * about a new loss, as soon as something was sent.
  */
 static bool is_recovering(struct roce_requester *requester)
 {
-	if (!requester->sender.rnr_waiting)
-		return requester->recovering;
-	return roce_sender_obeys_rnr_nak(&requester->sender) ||
-	       !roce_in_flight(requester);
+	return requester->recovering || !roce_in_flight(requester) ||
+	       roce_sender_obeys_rnr_nak(&requester->sender);
 }
 
 static void implied_nak(struct roce_qp *qp)
@@ -201,6 +199,9 @@ static void receiver_not_ready(struct roce_qp *qp, u8 syndrome)
 	roce_retransmit_go_back(qp);
 	roce_sender_wait(&requester->sender, delay);
 	requester->sender.rnr_waiting = true;
+	/* The peer has kept nothing. What it will tell of is what is sent after the delay. */
+	requester->recovering = false;
+	requester->back_psn = requester->unacked_psn;
 	/* Nothing is sent during the delay, so the answer comes later, too. */
 	requester->ack_deadline += nsecs_to_jiffies(delay) + 1;
 }

@@ -456,7 +456,7 @@ bool roce_repair_alone(struct roce_qp *qp)
 	if (requester->repaired_alone)
 		return false;
 	requester->repaired_alone = true;
-	roce_scoreboard_arrived(board, next, roce_psn_add(next, 1), requester->back_psn);
+	roce_scoreboard_arrived(board, next, roce_psn_add(next, 1), psn);
 	roce_scoreboard_lose(board, next);
 	tell_of_loss(qp);
 	return true;
