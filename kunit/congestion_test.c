@@ -772,6 +772,17 @@ static void what_a_far_peer_needs_stays_in_flight_unless_much_is_lost(struct kun
 	KUNIT_EXPECT_EQ(test, requester->window, 4);
 }
 
+/* Only a packet that is sent can ask. */
+static void the_window_stays_open_for_packets_that_did_not_ask(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct roce_requester *requester = set_crowded(wire, true);
+
+	requester->psn = roce_psn_add(requester->ack_request_psn, 40);
+	KUNIT_EXPECT_TRUE(test, roce_window_give_way(wire->ends[0].qp, 1));
+	KUNIT_EXPECT_EQ(test, requester->window, 40);
+}
+
 static void the_rate_gives_way_when_the_window_cannot(struct kunit *test)
 {
 	struct wire *wire = new_selective_wire(test);
@@ -887,6 +898,7 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_loss_over_a_crowded_port_halves_what_is_in_flight),
 	KUNIT_CASE(a_loss_elsewhere_leaves_the_window),
 	KUNIT_CASE(what_a_far_peer_needs_stays_in_flight_unless_much_is_lost),
+	KUNIT_CASE(the_window_stays_open_for_packets_that_did_not_ask),
 	KUNIT_CASE(the_rate_gives_way_when_the_window_cannot),
 	KUNIT_CASE(without_congestion_control_nobody_gives_way),
 	KUNIT_CASE(over_a_crowded_port_a_window_grows_slowly),

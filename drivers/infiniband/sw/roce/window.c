@@ -158,6 +158,8 @@ bool roce_window_give_way(struct roce_qp *qp, u32 lost)
 	u32 half = min(requester->window, flight) / 2;
 	bool congestion = roce_is_congestion(lost, flight);
 	u32 least = congestion ? 0 : requester->busy_packets;
+	/* Below the packets that nothing asks about, it might stay closed. */
+	u32 unasked = roce_psn_add(requester->psn, -requester->ack_request_psn);
 
 	if (congestion)
 		end_slow_start(requester);
@@ -165,7 +167,8 @@ bool roce_window_give_way(struct roce_qp *qp, u32 lost)
 		return false;
 	if (requester->window <= MIN_WINDOW)
 		roce_flow_lost(qp, ROCE_CC_NAK);
-	requester->window = min(requester->window, max3(half, least, MIN_WINDOW));
+	least = max3(least, unasked, MIN_WINDOW);
+	requester->window = min(requester->window, max(half, least));
 	requester->window_psn = requester->limit_psn;
 	requester->slow_start = false;
 	return true;
