@@ -232,28 +232,51 @@ static void a_cut_train_counts_as_all_its_packets(struct kunit *test)
 	held_back(test, line, ENGINES);
 }
 
-/* IPsec charges for what it adds, and nobody else gives that back. */
-static void a_socket_owes_nothing_for_long(struct kunit *test)
+/* IPsec makes an sk_buff longer, and IP cuts it: their charges go with their sk_buffs. */
+static void charges_are_given_back_once(struct kunit *test)
 {
 	struct line *line = new_line(test);
+	struct sk_buff *longer, *fragment = alloc_skb(100, GFP_KERNEL);
 	struct sock *sk;
-	u32 i;
+	u32 i, charged;
 
+	KUNIT_ASSERT_NOT_NULL(test, fragment);
 	send(line->dev, 1, &line->sent);
-	sk = skb_peek(&line->sent)->sk;
+	longer = skb_peek(&line->sent);
+	sk = longer->sk;
 	sock_hold(sk);
-	refcount_add(1000000, &sk->sk_wmem_alloc);
+	longer->truesize += 1000;
+	refcount_add(1000, &sk->sk_wmem_alloc);
+	skb_set_owner_w(fragment, sk);
+	charged = sk_wmem_alloc_get(sk) - longer->truesize;
 	for (i = 0; i < 2 * ROCE_EGRESS_LIMIT; i++) {
 		leave(&line->sent, 1);
 		send(line->dev, 1, &line->sent);
 	}
-	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_wmem_alloc), 1);
-	refcount_add(100, &sk->sk_wmem_alloc);
 	leave(&line->sent, 1);
+	KUNIT_EXPECT_EQ(test, sk_wmem_alloc_get(sk), charged);
 	roce_egress_close(line->dev);
-	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_wmem_alloc), 1);
+	KUNIT_EXPECT_EQ(test, sk_wmem_alloc_get(sk), charged);
+	kfree_skb(fragment);
+	KUNIT_EXPECT_EQ(test, sk_wmem_alloc_get(sk), 0);
 	sock_put(sk);
 	KUNIT_ASSERT_EQ(test, roce_egress_open(line->dev), 0);
+}
+
+/* The stack has cut it, and some of its packets are gone. */
+static void what_has_left_in_parts_is_still_counted(struct kunit *test)
+{
+	struct line *line = new_line(test);
+	struct sk_buff *skb;
+
+	send(line->dev, ROCE_EGRESS_LIMIT, &line->sent);
+	skb = skb_peek(&line->sent);
+	skb->truesize -= 100;
+	WARN_ON(refcount_sub_and_test(100, &skb->sk->sk_wmem_alloc));
+	ask(&line->engines[0]);
+	KUNIT_EXPECT_EQ(test, line->turns, 0);
+	leave(&line->sent, 1);
+	KUNIT_EXPECT_TRUE(test, turns_become(line, 1));
 }
 
 /* Each long sk_buff is a quarter of the limit. */
@@ -460,7 +483,8 @@ static struct kunit_case egress_cases[] = {
 	KUNIT_CASE(a_later_engine_does_not_overtake),
 	KUNIT_CASE(a_destroyed_engine_leaves_the_queue),
 	KUNIT_CASE(a_cut_train_counts_as_all_its_packets),
-	KUNIT_CASE(a_socket_owes_nothing_for_long),
+	KUNIT_CASE(charges_are_given_back_once),
+	KUNIT_CASE(what_has_left_in_parts_is_still_counted),
 	KUNIT_CASE(bytes_are_limited_as_well),
 	KUNIT_CASE(turns_are_given_for_the_bytes_that_have_left),
 	KUNIT_CASE(an_engine_on_another_cpu_keeps_its_place),

@@ -11,15 +11,16 @@
  * needs for what is in the queues. It checks how much has left, and gives turns to as
  * many engines. A turn is good for one train.
  *
- * The count is the number of references to a socket, which otherwise only tells IP to
- * use the MTU of the netdev. Each sk_buff holds a reference. The stack drops it when
- * the sk_buff is freed, or when the IP layer of a peer on this host receives it;
- * earlier if software cuts a train after the qdisc, or sends it through lo. An sk_buff
- * that is kept for long, by a queue of netfilter for example, keeps the socket, but
- * neither the device nor this module, and is not counted after a while. A destructor
- * that wakes engines would be quicker than the timer, but would keep the module.
+ * A socket, which otherwise only tells IP to use the MTU of the netdev, is charged with
+ * the memory of each sk_buff, as that of a program is. The stack knows such charges: it
+ * gives them back when the sk_buff is freed, or when the IP layer of a peer on this host
+ * receives it, earlier if it is sent through lo, and keeps them right where it cuts an
+ * sk_buff, copies it, or adds something to it. An sk_buff that is kept for long, by a
+ * queue of netfilter for example, keeps the socket, but neither the device nor this
+ * module, and is not counted after a while. A destructor that wakes engines would be
+ * quicker than the timer, but would keep the module.
  *
- * The bytes follow from the count: the sk_buffs in the queues are the latest ones.
+ * Number and bytes follow from the memory: the sk_buffs in the queues are the latest ones.
  */
 #include <linux/in.h>
 #include <linux/net.h>
@@ -49,16 +50,26 @@
 #define STUCK_TIME	(50 * NSEC_PER_MSEC)
 
 /**
+ * struct roce_charge - what some sk_buffs amount to, each modulo 2^32
+ * @bytes: that go over the line
+ * @memory: bytes with which the socket is charged
+ */
+struct roce_charge {
+	u32 bytes;
+	u32 memory;
+};
+
+/**
  * struct roce_egress - the sk_buffs that one CPU has sent for a device
  * @dev: the device
- * @socket: has a reference for each sk_buff in the host's queues
+ * @socket: is charged with the memory of the sk_buffs in the host's queues
  * @sent: number of sk_buffs sent
- * @sent_bytes: bytes sent, modulo 2^32
- * @bytes_before: value of @sent_bytes before each of the latest sk_buffs, by its number
- * @stuck: number of sk_buffs in the queues that are not counted
+ * @total: of all sk_buffs sent
+ * @before: @total before each of the latest sk_buffs, by its number
+ * @stuck: memory in the queues that is not counted
  * @lock: guards the fields below, and waiting turns
  * @waiting: turns, in their order
- * @left: number of sk_buffs that had left at the latest tick of @timer
+ * @left: memory that had left at the latest tick of @timer, modulo 2^32
  * @ticked_at: time of that tick, ns
  * @quiet: time without an sk_buff leaving, ns
  * @interval: time between two ticks, ns
@@ -70,46 +81,65 @@ struct roce_egress {
 	struct roce_device *dev;
 	struct socket *socket;
 	u64 sent;
-	u32 sent_bytes;
-	u32 bytes_before[HISTORY];
+	struct roce_charge total;
+	struct roce_charge before[HISTORY];
 	u32 stuck;
 	spinlock_t lock;		/* see @lock above */
 	struct list_head waiting;
-	u64 left;
+	u32 left;
 	u64 ticked_at;
 	u64 quiet;
 	u64 interval;
 	struct hrtimer timer;
 };
 
+/* Memory of the sk_buffs in the host's queues */
 static u32 in_queues(const struct roce_egress *egress)
 {
-	return refcount_read(&egress->socket->sk->sk_refcnt) - 1;
+	return sk_wmem_alloc_get(egress->socket->sk);
 }
 
-/* Bytes of the latest @count sk_buffs */
-static u32 latest_bytes(const struct roce_egress *egress, u32 count)
+/* What the latest @count sk_buffs amount to; @count is 1 to HISTORY */
+static struct roce_charge of_latest(const struct roce_egress *egress, u32 count)
 {
-	if (!count)
+	const struct roce_charge *before = &egress->before[(egress->sent - count) % HISTORY];
+
+	return (struct roce_charge) {
+		.bytes = egress->total.bytes - before->bytes,
+		.memory = egress->total.memory - before->memory,
+	};
+}
+
+/* Number of the latest sk_buffs that have so much memory, or all whose memory is known */
+static u32 count_latest(const struct roce_egress *egress, u32 memory)
+{
+	u32 least = 1, most = min_t(u64, egress->sent, HISTORY);
+
+	if (!memory)
 		return 0;
-	count = min(count, HISTORY);
-	return egress->sent_bytes -
-	       egress->bytes_before[(egress->sent - count) % HISTORY];
+	while (least < most) {
+		u32 middle = (least + most) / 2;
+
+		if (of_latest(egress, middle).memory < memory)
+			least = middle + 1;
+		else
+			most = middle;
+	}
+	return most;
 }
 
 /* Number of trains that may be sent. BH disabled, on the CPU of @egress. */
 static u32 room(struct roce_egress *egress)
 {
 	u32 present = in_queues(egress);
-	u32 counted, bytes;
+	u32 count, bytes;
 
-	if (egress->stuck > present)
-		egress->stuck = present;
-	counted = present - egress->stuck;
-	bytes = latest_bytes(egress, counted);
-	if (counted >= ROCE_EGRESS_LIMIT || bytes >= ROCE_EGRESS_BYTES)
+	egress->stuck = min(egress->stuck, present);
+	count = count_latest(egress, present - egress->stuck);
+	bytes = count ? of_latest(egress, count).bytes : 0;
+	if (count >= ROCE_EGRESS_LIMIT || bytes >= ROCE_EGRESS_BYTES)
 		return 0;
-	return min(ROCE_EGRESS_LIMIT - counted,
+	return min(ROCE_EGRESS_LIMIT - count,
 		   DIV_ROUND_UP(ROCE_EGRESS_BYTES - bytes, ROCE_TRAIN_MAX_BYTES));
 }
 
@@ -117,7 +147,8 @@ static u32 room(struct roce_egress *egress)
 static u64 next_interval(const struct roce_egress *egress)
 {
 	u64 rate = READ_ONCE(egress->dev->congestion.line_rate);
-	u64 bits = latest_bytes(egress, in_queues(egress)) * 8ull;
+	u32 count = count_latest(egress, in_queues(egress));
+	u64 bits = count ? of_latest(egress, count).bytes * 8ull : 0;
 	u64 drained = div64_u64(bits * NSEC_PER_SEC / 2, rate);
 
 	return max_t(u64, clamp(drained, MIN_TICK, MAX_TICK), hrtimer_resolution);
@@ -127,7 +158,7 @@ static u64 next_interval(const struct roce_egress *egress)
 static void look_for_progress(struct roce_egress *egress)
 {
 	u32 present = in_queues(egress);
-	u64 left = egress->sent - present;
+	u32 left = egress->total.memory - present;
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&egress->lock);
@@ -182,7 +213,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 static void begin_to_tick(struct roce_egress *egress)
 {
 	lockdep_assert_held(&egress->lock);
-	egress->left = egress->sent - in_queues(egress);
+	egress->left = egress->total.memory - in_queues(egress);
 	egress->ticked_at = ktime_get_ns();
 	egress->quiet = 0;
 	egress->interval = next_interval(egress);
@@ -243,18 +274,6 @@ bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
 	return false;
 }
 
-/*
- * ESP charges an sk_buff's socket for the trailer that it adds, as it would for one of a
- * program, whose destructor gives that back. A charge would keep the socket for ever.
- */
-static void give_back_charges(struct sock *sk)
-{
-	int charged = refcount_read(&sk->sk_wmem_alloc) - 1;
-
-	if (charged > 0)
-		WARN_ON_ONCE(refcount_sub_and_test(charged, &sk->sk_wmem_alloc));
-}
-
 /**
  * roce_egress_charge() - count an sk_buff until it has left the host
  * @dev: the sender
@@ -265,15 +284,11 @@ static void give_back_charges(struct sock *sk)
 void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
 {
 	struct roce_egress *egress = this_cpu_ptr(dev->egress);
-	struct sock *sk = egress->socket->sk;
 
-	if (egress->sent % HISTORY == 0)
-		give_back_charges(sk);
-	egress->bytes_before[egress->sent++ % HISTORY] = egress->sent_bytes;
-	egress->sent_bytes += skb->len;
-	sock_hold(sk);
-	skb->sk = sk;
-	skb->destructor = sock_efree;
+	egress->before[egress->sent++ % HISTORY] = egress->total;
+	egress->total.bytes += skb->len;
+	egress->total.memory += skb->truesize;
+	skb_set_owner_w(skb, egress->socket->sk);
 }
 
 /**
@@ -326,9 +341,12 @@ static int open_egress_socket(struct net *net, struct socket **socket)
 	if (err == -EAFNOSUPPORT)
 		err = sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP,
 				       socket);
-	if (!err)
-		ignore_routes_mtu((*socket)->sk);
-	return err;
+	if (err)
+		return err;
+	ignore_routes_mtu((*socket)->sk);
+	/* Nobody waits for it to become writable. */
+	sock_set_flag((*socket)->sk, SOCK_USE_WRITE_QUEUE);
+	return 0;
 }
 
 /**
@@ -381,10 +399,8 @@ void roce_egress_close(struct roce_device *dev)
 		struct roce_egress *egress = per_cpu_ptr(dev->egress, cpu);
 
 		hrtimer_cancel(&egress->timer);
-		if (!egress->socket)
-			continue;
-		give_back_charges(egress->socket->sk);
-		sock_release(egress->socket);
+		if (egress->socket)
+			sock_release(egress->socket);
 	}
 	free_percpu(dev->egress);
 }
