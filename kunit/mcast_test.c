@@ -351,6 +351,38 @@ static void packets_to_others_are_not_received(struct kunit *test)
 	free_netdev(other);
 }
 
+/* A netdev gives each macvlan above it a copy of a packet to a group, and takes it itself. */
+static void the_copy_for_a_macvlan_is_not_received_below(struct kunit *test)
+{
+	static const struct net_device_ops nothing;
+	struct club *club = make_club(test);
+	const struct family *family = club->family;
+	struct roce_qp *qp = make_member(club);
+	struct net_device *upper;
+	int count, err;
+
+	upper = alloc_etherdev(0);
+	KUNIT_ASSERT_NOT_NULL(test, upper);
+	upper->netdev_ops = &nothing;
+	upper->priv_flags |= IFF_MACVLAN;
+	KUNIT_ASSERT_EQ(test, register_netdev(upper), 0);
+	rtnl_lock();
+	err = netdev_upper_dev_link(club->dev->netdev, upper, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_EQ(test, attach(club, qp, family->group), 0);
+	arrive(club, family->group, upper);
+	KUNIT_EXPECT_EQ(test, received(club, qp, &count), 0);
+	arrive(club, family->group, club->dev->netdev);
+	KUNIT_EXPECT_EQ(test, received(club, qp, &count), 1);
+	KUNIT_EXPECT_EQ(test, detach(club, qp, family->group), 0);
+	rtnl_lock();
+	netdev_upper_dev_unlink(club->dev->netdev, upper);
+	rtnl_unlock();
+	unregister_netdev(upper);
+	free_netdev(upper);
+}
+
 static void a_qp_that_was_detached_gets_nothing(struct kunit *test)
 {
 	struct club *club = make_club(test);
@@ -397,6 +429,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE_PARAM(a_qp_with_another_qkey_gets_nothing, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_can_be_in_several_groups, family_gen_params),
 	KUNIT_CASE_PARAM(packets_to_others_are_not_received, family_gen_params),
+	KUNIT_CASE_PARAM(the_copy_for_a_macvlan_is_not_received_below, family_gen_params),
 	KUNIT_CASE_PARAM(a_qp_that_was_detached_gets_nothing, family_gen_params),
 	KUNIT_CASE_PARAM(attaching_and_detaching_have_rules, family_gen_params),
 	{}

@@ -16,6 +16,8 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
+#include <net/rtnetlink.h>
+#include <rdma/ib_addr.h>
 
 #include "counters.h"
 #include "device.h"
@@ -203,10 +205,23 @@ int roce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return 0;
 }
 
+static bool is_ipvlan(const struct net_device *netdev)
+{
+	return netdev->rtnl_link_ops && !strcmp(netdev->rtnl_link_ops->kind, "ipvlan");
+}
+
+/* A netdev below passes such a one a copy, and receives the packet itself, too. */
+static bool receives_copies(const struct net_device *netdev)
+{
+	netdev = rdma_vlan_dev_real_dev(netdev) ?: netdev;
+	return netif_is_macvlan(netdev) || is_ipvlan(netdev);
+}
+
 static bool came_through(const struct roce_device *dev, struct net_device *netdev)
 {
 	return dev->netdev == netdev ||
-	       netdev_has_upper_dev_all_rcu(dev->netdev, netdev);
+	       (!receives_copies(netdev) &&
+		netdev_has_upper_dev_all_rcu(dev->netdev, netdev));
 }
 
 static bool is_for(const struct attachment *attachment, const struct net *net,
