@@ -58,7 +58,6 @@ static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 
 	*leaving = NULL;
 	rtnl_lock();
-	roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
 	mutex_lock(&devices_lock);
 	other = device_of(dev->netdev);
 	if (!other) {
@@ -68,6 +67,9 @@ static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 		*leaving = other;
 	}
 	mutex_unlock(&devices_lock);
+	/* Of a netdev that was unregistered, what is below may be gone. */
+	if (!err)
+		roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
 	rtnl_unlock();
 	return err;
 }
