@@ -331,6 +331,9 @@ int roce_cc_device_publish(struct roce_device *dev)
 	struct roce_congestion *congestion = &dev->congestion;
 	int err = -ENODEV;
 
+	/* The folder above must not go meanwhile. */
+	if (!ib_device_try_get(&dev->ibdev))
+		return -ENODEV;
 	mutex_lock(&cc_lock);
 	if (!congestion->np)
 		goto unlock;
@@ -340,6 +343,7 @@ int roce_cc_device_publish(struct roce_device *dev)
 		err = publish_folder(dev, congestion->folder);
 unlock:
 	mutex_unlock(&cc_lock);
+	ib_device_put(&dev->ibdev);
 	return err;
 }
 
