@@ -40,6 +40,7 @@
 #include "reorder.h"
 #include "roce_psn.h"
 #include "run.h"
+#include "section.h"
 
 /* A packet is lost after so many later sk_buffs, if the network does not reorder. */
 #define OVERTAKERS		3
@@ -860,7 +861,9 @@ void roce_reorder_end(struct roce_reorder **reorder, struct roce_qp *qp)
 	hrtimer_cancel(&(*reorder)->timer);
 	do {
 		local_bh_disable();
+		roce_section_enter();
 		more = roce_reorder_drop(*reorder, qp);
+		roce_section_leave();
 		local_bh_enable();
 		cond_resched();
 	} while (more);

@@ -16,6 +16,7 @@
 #include "ring.h"
 #include "roce_psn.h"
 #include "scoreboard.h"
+#include "section.h"
 #include "send.h"
 #include "spread.h"
 #include "train.h"
@@ -109,7 +110,9 @@ void roce_requester_flush(struct roce_qp *qp)
 
 	do {
 		local_bh_disable();
+		roce_section_enter();
 		more = flush_some(qp);
+		roce_section_leave();
 		local_bh_enable();
 		cond_resched();
 	} while (more && rounds--);
