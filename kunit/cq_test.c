@@ -2,6 +2,10 @@
 /*
  * Completions that are posted together.
  */
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
 #include "wire_fake.h"
 
 #define CAPACITY	6
@@ -195,12 +199,88 @@ static void an_overflow_leaves_a_qp_in_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, end->qp->state, IB_QPS_ERR);
 }
 
+/**
+ * struct destruction - a program that destroys a QP while the handler of its CQ runs
+ * @handler: runs on another CPU
+ * @work: waits for it, as the destruction does
+ * @runs: the handler has begun
+ * @go_on: it may end
+ * @ended: it has
+ * @waits: the destruction is about to wait
+ * @waited: the value of @ended after that
+ */
+struct destruction {
+	struct roce_bh handler;
+	struct work_struct work;
+	bool runs;
+	bool go_on;
+	bool ended;
+	bool waits;
+	bool waited;
+};
+
+static void run_long(struct roce_bh *bh)
+{
+	struct destruction *destruction = container_of(bh, struct destruction, handler);
+	unsigned long end = jiffies + PATIENCE;
+
+	WRITE_ONCE(destruction->runs, true);
+	while (!READ_ONCE(destruction->go_on) && time_before(jiffies, end))
+		cpu_relax();
+	WRITE_ONCE(destruction->ended, true);
+}
+
+static void destroy(struct work_struct *work)
+{
+	struct destruction *destruction = container_of(work, struct destruction, work);
+
+	WRITE_ONCE(destruction->waits, true);
+	roce_bh_flush(&destruction->handler);
+	destruction->waited = READ_ONCE(destruction->ended);
+}
+
+static void schedule_handler(void *context)
+{
+	struct destruction *destruction = context;
+
+	roce_bh_schedule(&destruction->handler);
+}
+
+/* As NVMe does over fabrics; the kernel warns of what it does not like. */
+static void a_handler_is_waited_for_where_memory_is_reclaimed(struct kunit *test)
+{
+	struct destruction *destruction = kunit_kzalloc(test, sizeof(*destruction), GFP_KERNEL);
+	int there = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	unsigned long end = jiffies + PATIENCE;
+	struct workqueue_struct *queue;
+
+	KUNIT_ASSERT_NOT_NULL(test, destruction);
+	if (there >= nr_cpu_ids)
+		kunit_skip(test, "there is one CPU only");
+	queue = alloc_workqueue("roce_test", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	KUNIT_ASSERT_NOT_NULL(test, queue);
+	roce_bh_init(&destruction->handler, run_long);
+	INIT_WORK(&destruction->work, destroy);
+	smp_call_function_single(there, schedule_handler, destruction, true);
+	while (!READ_ONCE(destruction->runs) && time_before(jiffies, end))
+		usleep_range(50, 100);
+	queue_work(queue, &destruction->work);
+	while (!READ_ONCE(destruction->waits) && time_before(jiffies, end))
+		usleep_range(50, 100);
+	usleep_range(1000, 2000);
+	WRITE_ONCE(destruction->go_on, true);
+	destroy_workqueue(queue);
+	KUNIT_EXPECT_TRUE(test, destruction->runs);
+	KUNIT_EXPECT_TRUE(test, destruction->waited);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(completions_come_out_in_their_order),
 	KUNIT_CASE(completions_that_do_not_fit_are_lost),
 	KUNIT_CASE(several_completions_make_one_event),
 	KUNIT_CASE(slots_are_free_before_their_completions_are_seen),
 	KUNIT_CASE(an_overflow_leaves_a_qp_in_error),
+	KUNIT_CASE(a_handler_is_waited_for_where_memory_is_reclaimed),
 	{}
 };
 

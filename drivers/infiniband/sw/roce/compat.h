@@ -111,11 +111,15 @@ static inline void roce_bh_cancel(struct roce_bh *bh)
 #endif
 }
 
-/* Process context. Waits until scheduled work has run. */
+/*
+ * Process context. Waits until scheduled work has run. flush_work() does not know that this
+ * needs no memory, and warns in a workqueue that must make progress without.
+ */
 static inline void roce_bh_flush(struct roce_bh *bh)
 {
 #ifdef ROCE_HAVE_BH_WORKQUEUE
-	flush_work(&bh->work);
+	while (work_busy(&bh->work))
+		usleep_range(50, 100);
 #else
 	while (test_bit(TASKLET_STATE_SCHED, &bh->tasklet.state))
 		usleep_range(50, 100);
