@@ -19,14 +19,14 @@ declare -a ENDS=()	# "NAME NETDEV [NAMESPACE]" of each link
 known()
 {
 	ERRORS[$1]=$2
-	REASONS[${1#*: }]=$3
+	REASONS[$1]=$3
 }
 
 # left_out "DRIVER: PROGRAM" REASON: not even to be tried
 left_out()
 {
 	LEFT_OUT[$1]=yes
-	REASONS[${1#*: }]=$2
+	REASONS[$1]=$2
 }
 
 host_name() { echo "roce-test-$1"; }
@@ -92,6 +92,18 @@ suite()
 	OUTCOMES[$program]+=" $outcome |"
 }
 
+# table_row PROGRAM DRIVER...
+table_row()
+{
+	local program=$1 reason=
+	shift
+
+	for DRIVER; do
+		reason=${REASONS["$DRIVER: $program"]:-$reason}
+	done
+	note "row | $program |${OUTCOMES[$program]}${reason:+ $reason} |"
+}
+
 # beside [DRIVER...]
 beside()
 {
@@ -104,6 +116,6 @@ beside()
 		links_del
 	done
 	for program in "${PROGRAMS[@]}"; do
-		note "row | $program |${OUTCOMES[$program]}${REASONS[$program]:+ ${REASONS[$program]}} |"
+		table_row "$program" "$@"
 	done
 }
