@@ -77,6 +77,7 @@ happened()
 	gaps) counted out_of_sequence ;;
 	kept) counted reorder_kept ;;
 	late) counted reorder_late ;;
+	merged) echo $(($(counted rx_packets) - $(counted rx_trains))) ;;
 	sacks) counted selective_acks_sent ;;
 	left) counted paths_left ;;
 	returned) counted paths_returned ;;

@@ -56,8 +56,7 @@ not_merged_on_the_way()
 }
 
 check "without GRO each packet comes alone" comes_singly
-a ethtool -K "$VETH_A" gro on
-b ethtool -K "$VETH_B" gro on
+merging_receivers
 delivers "the receiver merges"
 check "the receiver merges: trains come" comes_in_trains
 

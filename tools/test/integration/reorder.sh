@@ -37,4 +37,12 @@ for family in 4 6; do
 	check "without patience twice as many packets are sent again, or more (IPv$family)" \
 		test "$(<"$TMP/without")" -ge $(($(<"$TMP/with") * 2))
 done
+
+# A late packet is merged behind an early one, which waits for it.
+merging_receivers
+set_patience 1000000
+check "packets overtake each other, and are merged: everything arrives" \
+	share "$TMP/merged" under "kept=50 late=20 merged=100" traffic -4
+check "twice as many as these are sent again without patience, or more" \
+	test "$(<"$TMP/without")" -ge $(($(<"$TMP/merged") * 2))
 finish

@@ -59,4 +59,12 @@ for family in 4 6; do
 		test "$(<"$TMP/tolerate")" -ge $(($(<"$TMP/selective") * 2)) -a \
 		"$(<"$TMP/go-back-n")" -ge $(($(<"$TMP/selective") * 2))
 done
+
+# What is sent again is merged behind early packets, which wait for it.
+merging_receivers
+set_recovery selective
+check "what is lost is sent again alone, and merged" \
+	share "$TMP/merged" repairs under "loss=50 merged=100" traffic -4
+check "twice as many as these are sent again without selective repeat, or more" \
+	test "$(<"$TMP/tolerate")" -ge $(($(<"$TMP/merged") * 2))
 finish

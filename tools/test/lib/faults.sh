@@ -11,6 +11,13 @@ single_packets()
 	b ethtool -K "$VETH_B" tx-udp-segmentation off gso off tso off >/dev/null
 }
 
+# The receivers merge packets that come together, whatever their PSNs are.
+merging_receivers()
+{
+	a ethtool -K "$VETH_A" gro on
+	b ethtool -K "$VETH_B" gro on
+}
+
 # netem NS NETDEV ARGS...: a bad link; without ARGS a good one again
 netem()
 {
