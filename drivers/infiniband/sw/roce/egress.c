@@ -99,11 +99,13 @@ static u32 in_queues(const struct roce_egress *egress)
 	return sk_wmem_alloc_get(egress->socket->sk);
 }
 
-/* What the latest @count sk_buffs amount to; @count is 1 to HISTORY */
+/* What the latest @count sk_buffs amount to; @count is at most HISTORY */
 static struct roce_charge of_latest(const struct roce_egress *egress, u32 count)
 {
-	const struct roce_charge *before = &egress->before[(egress->sent - count) % HISTORY];
+	const struct roce_charge *before = &egress->total;
 
+	if (count)
+		before = &egress->before[(egress->sent - count) % HISTORY];
 	return (struct roce_charge) {
 		.bytes = egress->total.bytes - before->bytes,
 		.memory = egress->total.memory - before->memory,
@@ -136,7 +138,7 @@ static u32 room(struct roce_egress *egress)
 
 	egress->stuck = min(egress->stuck, present);
 	count = count_latest(egress, present - egress->stuck);
-	bytes = count ? of_latest(egress, count).bytes : 0;
+	bytes = of_latest(egress, count).bytes;
 	if (count >= ROCE_EGRESS_LIMIT || bytes >= ROCE_EGRESS_BYTES)
 		return 0;
 	return min(ROCE_EGRESS_LIMIT - count,
@@ -148,7 +150,7 @@ static u64 next_interval(const struct roce_egress *egress)
 {
 	u64 rate = READ_ONCE(egress->dev->congestion.line_rate);
 	u32 count = count_latest(egress, in_queues(egress));
-	u64 bits = count ? of_latest(egress, count).bytes * 8ull : 0;
+	u64 bits = of_latest(egress, count).bytes * 8ull;
 	u64 drained = div64_u64(bits * NSEC_PER_SEC / 2, rate);
 
 	return max_t(u64, clamp(drained, MIN_TICK, MAX_TICK), hrtimer_resolution);
