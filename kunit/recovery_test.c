@@ -1266,7 +1266,6 @@ static void limits_that_change_in_sqd_hold_at_once(struct kunit *test)
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 }
 
-/* It was fetched, and waits, when the maximum is set to 0. */
 /* Late responses come, and the program of the requester says that it is done. */
 static void responses_that_nobody_needs_any_more_break_nothing(struct kunit *test)
 {
@@ -1293,6 +1292,7 @@ static void responses_that_nobody_needs_any_more_break_nothing(struct kunit *tes
 	roce_mr_set_valid(b->mr, true);
 }
 
+/* It was fetched, and waits, when the maximum is set to 0. */
 static void a_read_that_is_not_allowed_any_more_fails(struct kunit *test)
 {
 	struct ib_qp_attr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
