@@ -9,6 +9,7 @@
 #include <net/gso.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 
 #include "fixture.h"
 
@@ -28,6 +29,7 @@
  * @fixed: all packets have one IPv4 identification, as RNICs send them
  * @vlan: packets have a VLAN tag
  * @pages: packets have no linear part, as some NICs receive them
+ * @owner: charged with each packet, as where a peer on this host sends them; or NULL
  * @bytes: payload; packet number n has those from the n-th one on
  * @copy: of the payload of one packet
  */
@@ -42,6 +44,7 @@ struct nic {
 	bool fixed;
 	bool vlan;
 	bool pages;
+	struct sock *owner;
 	u8 bytes[MAX_PAYLOAD + 128];
 	u8 copy[MAX_PAYLOAD];
 };
@@ -156,6 +159,10 @@ static void arrives(struct kunit *test, struct sk_buff *skb)
 	}
 	add_ethernet(test, skb);
 	skb->protocol = eth_type_trans(skb, nic->netdev);
+	if (nic->owner) {
+		skb_set_owner_w(skb, nic->owner);
+		skb_prepare_for_gro(skb);
+	}
 	skb_queue_tail(&nic->wire, skb);
 }
 
@@ -315,6 +322,31 @@ static void pages_without_a_linear_part_are_merged(struct kunit *test)
 		read_back(test, train, some, ARRAY_SIZE(some));
 		take_apart(test, train);
 	}
+}
+
+static void release_owner(void *socket)
+{
+	sock_release(socket);
+}
+
+static void a_train_has_the_charges_of_its_packets(struct kunit *test)
+{
+	struct nic *nic = test->priv;
+	struct socket *socket;
+	struct sk_buff *train;
+
+	KUNIT_ASSERT_EQ(test, 0, sock_create_kern(&init_net, AF_INET, SOCK_DGRAM,
+						  IPPROTO_UDP, &socket));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, release_owner, socket));
+	nic->owner = socket->sk;
+	train = some_received(test);
+	KUNIT_EXPECT_EQ(test, packets_in(train), ARRAY_SIZE(some));
+	KUNIT_EXPECT_EQ(test, sk_wmem_alloc_get(nic->owner), train->truesize);
+	/* As IP does */
+	skb_orphan(train);
+	KUNIT_EXPECT_EQ(test, sk_wmem_alloc_get(nic->owner), 0);
+	read_back(test, train, some, ARRAY_SIZE(some));
+	kfree_skb(train);
 }
 
 static void a_shorter_packet_ends_a_train(struct kunit *test)
@@ -553,6 +585,7 @@ static struct kunit_case gro_cases[] = {
 	KUNIT_CASE(packets_that_a_nic_received_together_are_one_train),
 	KUNIT_CASE(a_train_is_cut_into_the_received_packets),
 	KUNIT_CASE(pages_without_a_linear_part_are_merged),
+	KUNIT_CASE(a_train_has_the_charges_of_its_packets),
 	KUNIT_CASE(a_shorter_packet_ends_a_train),
 	KUNIT_CASE(a_longer_packet_begins_a_train),
 	KUNIT_CASE(a_gap_in_the_identification_begins_a_train),

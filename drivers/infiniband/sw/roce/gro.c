@@ -72,6 +72,22 @@ static bool follows(const struct sk_buff *held, const struct sk_buff *skb,
 		      follows_ipv4(held, held_ip, ip);
 }
 
+/*
+ * Packets of this host come with the charge of the socket that sent them. Only packets of
+ * one socket are merged, so the train takes the charges over: it gives back its truesize.
+ */
+static void join_owners(struct sk_buff *held, struct sk_buff *skb)
+{
+	if (skb->sk == held->sk && skb->destructor == sock_wfree &&
+	    held->destructor == sock_wfree) {
+		skb->destructor = NULL;
+		skb->sk = NULL;
+		return;
+	}
+	skb_orphan(held);
+	skb_orphan(skb);
+}
+
 static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset,
 		  bool ipv6)
 {
@@ -81,10 +97,7 @@ static void chain(struct sk_buff *held, struct sk_buff *skb, u32 ip_offset,
 	if (!ipv6 && ip->id == held_ip->id)
 		skb_shinfo(held)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
 
-	/* Else sock_wfree() would uncharge the new truesize, not the charged one. */
-	skb_orphan(held);
-	skb_orphan(skb);
-
+	join_owners(held, skb);
 	/* After a VLAN tag the stack has set it too early. */
 	skb_set_network_header(skb, ip_offset);
 	skb_pull(skb, skb_gro_offset(skb));
