@@ -257,7 +257,7 @@ static void early_receive(void)
 	duo_close(&d);
 }
 
-/* What was refused is not sent either, when the QP can send at last. */
+/* What was refused is not sent either, when the QP can send at last, and not flushed. */
 static void early_send(void)
 {
 	struct duo d;
@@ -269,6 +269,12 @@ static void early_send(void)
 	go(&d.a, IBV_QPS_RTR, IBV_QPS_RTS);
 	tap_no_wc("and not sent in RTS", d.a.scq, 100);
 	tap_alive("what is posted then is the first to be sent", &d);
+	put(&d.a, IBV_QPS_RTR);
+	tap_errno("a QP that never gets to RTS refuses, too", EINVAL,
+		  post_send(&d.a, 2, sge_of(&d.a, 0, 8), 0));
+	qp_to_state(d.a.qp, IBV_QPS_ERR);
+	post_send(&d.a, 3, sge_of(&d.a, 0, 8), 0);
+	tap_wc("and flushes what is posted later alone", d.a.scq, 3, IBV_WC_WR_FLUSH_ERR);
 	duo_close(&d);
 }
 

@@ -545,6 +545,15 @@ static bool accepts_sends(const struct roce_qp *qp)
 	}
 }
 
+/* librxe has put them into the ring: no later state is to find them there. */
+static void skip_refused(struct roce_qp *qp)
+{
+	roce_engine_claim(&qp->requester.engine);
+	if (!accepts_sends(qp))
+		roce_ring_skip(&qp->requester.ring);
+	roce_engine_release(&qp->requester.engine);
+}
+
 /* A program has filled its ring and made the system call. */
 static void run_doorbell(struct roce_qp *qp)
 {
@@ -575,8 +584,11 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int err = 0;
 
 	*bad_wr = wr;
-	if (!accepts_sends(qp))
+	if (!accepts_sends(qp)) {
+		if (roce_qp_is_user(qp))
+			skip_refused(qp);
 		return -EINVAL;
+	}
 	/* The answers are to come to this CPU (RFS). */
 	sock_rps_record_flow_hash(READ_ONCE(qp->received_hash));
 	if (roce_qp_is_user(qp)) {

@@ -374,9 +374,6 @@ void roce_requester_start(struct roce_qp *qp)
 	requester->sack_confirmed = false;
 	roce_retransmit_start(qp);
 	roce_window_start(qp);
-	/* Skip work requests that were posted too early, and refused. */
-	if (roce_qp_is_user(qp))
-		roce_ring_skip(&requester->ring);
 }
 
 /**
