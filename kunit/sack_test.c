@@ -4,6 +4,7 @@
  * packets are sent again, and other implementations notice nothing.
  */
 #include "cursor.h"
+#include "reorder.h"
 #include "repair.h"
 #include "requester.h"
 #include "sack.h"
@@ -1069,6 +1070,59 @@ static void a_qp_without_a_timeout_sends_no_probes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, PACKETS);
 }
 
+/* --- Gaps behind gaps --- */
+
+/* A packet of a WRITE that nobody has posted, @ahead of the expected one, 0 the first */
+static void come(struct wire *wire, u32 ahead, bool ack_request)
+{
+	struct roce_packet packet = wire_request(wire, ahead ? ROCE_WRITE_MIDDLE : ROCE_WRITE_FIRST,
+						 PACKETS * MTU);
+	struct wire_end *a = &wire->ends[0];
+
+	packet.psn = roce_psn_add(a->qp->requester.psn, ahead);
+	packet.payload = MTU;
+	packet.ack_request = ack_request;
+	packet.sack = ack_request ? ROCE_BTH_SACK_CONFIRM : ROCE_BTH_SACK_NONE;
+	KUNIT_ASSERT_EQ(wire->test, wire_inject(a, &packet, a->memory), 0);
+	wire_run(wire);
+}
+
+/* The timer runs for the first one, which is lost before it has waited. */
+static void a_gap_behind_a_lost_one_is_told_of_when_it_has_waited(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	u32 told, tries = 1000;
+
+	get_acquainted(wire);
+	wire_set_wait(wire, 200 * NSEC_PER_MSEC);
+	come(wire, 1, false);
+	msleep(50);
+	come(wire, 2, false);
+	come(wire, 3, false);
+	come(wire, 5, true);
+	told = sacks(wire);
+	/* wire_run() would have b look. */
+	while (tries-- && sacks(wire) == told)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, sacks(wire), told + 1);
+	wire_run(wire);
+}
+
+static void a_gap_that_is_filled_leaves_nothing_to_tell(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	const struct roce_reorder *reorder;
+
+	get_acquainted(wire);
+	come(wire, 1, true);
+	reorder = wire->ends[1].qp->responder.reorder;
+	KUNIT_ASSERT_NOT_NULL(test, reorder);
+	KUNIT_EXPECT_NE(test, reorder->look_at, 0);
+	come(wire, 0, false);
+	KUNIT_EXPECT_EQ(test, reorder->runs, 0);
+	KUNIT_EXPECT_EQ(test, reorder->look_at, 0);
+}
+
 /* --- Forgeries --- */
 
 static const struct forgery {
@@ -1267,6 +1321,8 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_probe_does_not_cancel_responses),
 	KUNIT_CASE(packets_that_have_not_asked_are_not_probed),
 	KUNIT_CASE(a_qp_without_a_timeout_sends_no_probes),
+	KUNIT_CASE(a_gap_behind_a_lost_one_is_told_of_when_it_has_waited),
+	KUNIT_CASE(a_gap_that_is_filled_leaves_nothing_to_tell),
 	KUNIT_CASE_PARAM(a_forged_sack_is_dropped, forgery_gen_params),
 	KUNIT_CASE(a_sack_beyond_the_path_mtu_is_dropped),
 	KUNIT_CASE_PARAM(every_byte_arrives_in_order_and_once, storm_gen_params),

@@ -238,8 +238,10 @@ static bool is_lost(struct receiver *receiver, u64 now)
 {
 	if (receiver->gap_since && receiver->gap_psn != receiver->expected)
 		leave_gap(receiver, now);
-	if (!receiver->count)
+	if (!receiver->count) {
+		receiver->look_at = 0;
 		return false;
+	}
 	if (!receiver->gap_since) {
 		receiver->gap_psn = receiver->expected;
 		receiver->gap_end = receiver->islands[0].begin;
@@ -335,6 +337,10 @@ void receiver_take(const struct packet *packet, u64 now)
 /** receiver_wake() - it is time to look at gaps */
 void receiver_wake(u32 number, u64 now)
 {
+	struct receiver *receiver = &receivers[number];
+
 	clock_set(first_actor + number, CLOCK_NEVER);
-	look_at_gap(&receivers[number], false, now);
+	look_at_gap(receiver, false, now);
+	if (receiver->look_at > now)
+		clock_set_earlier(first_actor + number, receiver->look_at);
 }

@@ -583,7 +583,7 @@ static u64 time_to_wait(const struct roce_reorder *reorder, const struct roce_qp
 	return min(wait, longest_wait(qp));
 }
 
-/* Run the engine at this time; an earlier timer sets this one again. */
+/* Run the engine at this time; what an earlier timer runs sets this one again. */
 static void look_again_at(struct roce_reorder *reorder, u64 when)
 {
 	if (!hrtimer_is_queued(&reorder->timer) ||
@@ -604,15 +604,15 @@ static bool has_waited(struct roce_reorder *reorder, const struct roce_qp *qp)
 	return false;
 }
 
-/* A peer that is gone must not take memory forever. */
+/* A peer that is gone must not take memory forever. Later gaps may be lost before. */
 static void age(struct roce_reorder *reorder, struct roce_qp *qp)
 {
-	u64 end = reorder->lost_at + LOST_LIFETIME;
+	u64 end = reorder->lost_at + LOST_LIFETIME, now = ktime_get_ns();
 
-	if (ktime_get_ns() >= end)
+	if (now >= end)
 		roce_reorder_drop(reorder, qp);
 	else
-		look_again_at(reorder, end);
+		look_again_at(reorder, reorder->look_at > now ? reorder->look_at : end);
 }
 
 /**
@@ -630,8 +630,10 @@ bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,
 {
 	if (reorder->gap_since && reorder->gap_psn != psn)
 		leave_gap(reorder, qp, psn);
-	if (!reorder->runs)
+	if (!reorder->runs) {
+		reorder->look_at = 0;
 		return false;
+	}
 	if (!reorder->gap_since)
 		enter_gap(reorder, psn);
 	if (reorder->lost_at) {
