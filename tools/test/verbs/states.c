@@ -283,7 +283,7 @@ static void query(struct end *e, struct ibv_qp_attr *attr)
 	struct ibv_qp_init_attr init;
 
 	if (ibv_query_qp(e->qp, attr, IBV_QP_RQ_PSN | IBV_QP_SQ_PSN |
-			 IBV_QP_PATH_MTU | IBV_QP_DEST_QPN, &init))
+			 IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_AV, &init))
 		die("ibv_query_qp");
 }
 
@@ -303,6 +303,7 @@ static void reset_leaves_no_trace(void)
 	tap_int("and so is the PSN to send", fresh.sq_psn, used.sq_psn);
 	tap_int("and the PSN to receive", fresh.rq_psn, used.rq_psn);
 	tap_int("and the peer", fresh.dest_qp_num, used.dest_qp_num);
+	tap_true("and its address", !memcmp(&fresh.ah_attr, &used.ah_attr, sizeof(used.ah_attr)));
 	duo_close(&d);
 }
 

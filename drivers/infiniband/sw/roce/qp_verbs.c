@@ -354,6 +354,9 @@ static void forget_everything(struct roce_qp *qp)
 	roce_requester_reset(qp);
 	roce_responder_reset(qp);
 	roce_av_release(&qp->av);
+	/* CNPs may look at it meanwhile, and find no peer. */
+	memset(&qp->av, 0, sizeof(qp->av));
+	qp->source_port = 0;
 	set_default_attr(qp);
 	roce_requester_start(qp);
 	roce_responder_start(qp);
@@ -545,13 +548,20 @@ static bool accepts_sends(const struct roce_qp *qp)
 	}
 }
 
-/* librxe has put them into the ring: no later state is to find them there. */
-static void skip_refused(struct roce_qp *qp)
+/*
+ * Whether the state still refuses sends while it cannot change. librxe has put them into
+ * the ring: no later state is to find them there.
+ */
+static bool skip_refused(struct roce_qp *qp)
 {
+	bool refused;
+
 	roce_engine_claim(&qp->requester.engine);
-	if (!accepts_sends(qp))
+	refused = !accepts_sends(qp);
+	if (refused)
 		roce_ring_skip(&qp->requester.ring);
 	roce_engine_release(&qp->requester.engine);
+	return refused;
 }
 
 /* A program has filled its ring and made the system call. */
@@ -584,11 +594,8 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int err = 0;
 
 	*bad_wr = wr;
-	if (!accepts_sends(qp)) {
-		if (roce_qp_is_user(qp))
-			skip_refused(qp);
+	if (!accepts_sends(qp) && (!roce_qp_is_user(qp) || skip_refused(qp)))
 		return -EINVAL;
-	}
 	/* The answers are to come to this CPU (RFS). */
 	sock_rps_record_flow_hash(READ_ONCE(qp->received_hash));
 	if (roce_qp_is_user(qp)) {
