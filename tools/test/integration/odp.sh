@@ -47,6 +47,14 @@ else
 fi
 tap_run "failures" "${DUO[@]}" failures
 
+# memfd_secret() is system call 447 everywhere.
+has_secret_memory() { python3 -c 'import ctypes; exit(ctypes.CDLL(None).syscall(447, 0) < 0)'; }
+if has_secret_memory; then
+	tap_run "secret memory" "${DUO[@]}" secret
+else
+	skip "secret memory" "this kernel has none"
+fi
+
 exits()
 {
 	local round

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "odp.h"
 
@@ -66,6 +67,42 @@ static void test_registrations(void)
 		rereg(bench.b.mr, IBV_REREG_MR_CHANGE_ACCESS, bench.duo.b.pd, NULL, 0, 0,
 		      IBV_ACCESS_LOCAL_WRITE));
 	bench_close(&bench);
+}
+
+/* Instead of what is there: pages that the kernel has no address for */
+static void map_secret(const struct memory *memory)
+{
+	int fd = syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0 || ftruncate(fd, MEMORY_SIZE) ||
+	    mmap(memory->start, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 fd, 0) == MAP_FAILED)
+		die_errno(errno, "secret memory");
+	close(fd);
+}
+
+static int move_secret(enum ibv_wr_opcode opcode, bool remote, enum kind kind)
+{
+	struct bench bench;
+	int status;
+
+	bench_open(&bench, IBV_QPT_RC, kind);
+	map_secret(remote ? &bench.b : &bench.a);
+	status = bench_move(&bench, opcode, 0, 100);
+	bench_close(&bench);
+	return status;
+}
+
+void test_secret(void)
+{
+	tap_int("a WRITE from secret memory", IBV_WC_LOC_PROT_ERR,
+		move_secret(IBV_WR_RDMA_WRITE, false, EXPLICIT));
+	tap_int("a READ into secret memory", IBV_WC_LOC_PROT_ERR,
+		move_secret(IBV_WR_RDMA_READ, false, IMPLICIT));
+	tap_int("a WRITE to secret memory", IBV_WC_REM_ACCESS_ERR,
+		move_secret(IBV_WR_RDMA_WRITE, true, IMPLICIT));
+	tap_int("a READ of secret memory", IBV_WC_REM_ACCESS_ERR,
+		move_secret(IBV_WR_RDMA_READ, true, EXPLICIT));
 }
 
 /* Messages for cold memory are under way. */

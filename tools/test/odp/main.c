@@ -20,6 +20,7 @@ static const struct {
 	{ "operations", test_operations },
 	{ "changes", test_changes },
 	{ "failures", test_failures },
+	{ "secret", test_secret },
 	{ "advice", test_advice },
 	{ "statistics", test_statistics },
 	{ "exit", test_exit },

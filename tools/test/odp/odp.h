@@ -53,6 +53,7 @@ bool bench_is_moved(const struct bench *bench, uint32_t offset, uint32_t length)
 void test_operations(void);
 void test_changes(void);
 void test_failures(void);
+void test_secret(void);
 void test_advice(void);
 void test_statistics(void);
 void test_exit(void);

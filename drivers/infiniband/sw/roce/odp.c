@@ -23,6 +23,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/wait_bit.h>
 #include <rdma/ib_umem_odp.h>
 
@@ -73,6 +74,27 @@ static u32 index_of(u64 address)
 }
 
 /* --- The list of pages --- */
+
+/*
+ * Whether the kernel can use what the core has found. It has no address for secret memory
+ * (memfd_secret), which nobody can pin, but hmm_range_fault() finds.
+ */
+static bool can_be_shown(const struct chunk *chunk, u64 address, u64 length)
+{
+	const unsigned long *pfns = roce_compat_odp_pfns(chunk->umem);
+	u32 end = index_of(address + length - 1) + 1, i;
+
+	lockdep_assert_held(&chunk->umem->umem_mutex);
+	for (i = index_of(address); i < end; i++) {
+		struct page *page = hmm_pfn_to_page(pfns[i]);
+		u8 byte;
+
+		if (pfns[i] & HMM_PFN_VALID && !PageHighMem(page) &&
+		    copy_from_kernel_nofault(&byte, page_address(page), sizeof(byte)))
+			return false;
+	}
+	return true;
+}
 
 /* Add what the core has found. Returns the number of pages. */
 static u32 show_pages(struct chunk *chunk, u64 address, u64 length, bool write)
@@ -285,7 +307,9 @@ static long map_pages(struct chunk *chunk, u64 address, u64 length, enum roce_od
 					     roce_compat_odp_rights(write),
 					     how != ROCE_ODP_PRESENT);
 	if (pages >= 0) {
-		pages = show_pages(chunk, address, length, write);
+		pages = -EFAULT;
+		if (can_be_shown(chunk, address, length))
+			pages = show_pages(chunk, address, length, write);
 		mutex_unlock(&chunk->umem->umem_mutex);
 	}
 	mutex_unlock(&chunk->mapping);
@@ -315,9 +339,9 @@ static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
  * Process context, of any process. Sleeps until the pages are read from a disk, or
  * wherever they are. They may be gone again when it returns.
  *
- * Return: number of pages, or a negative errno: -EFAULT if the program may not access
- * some of them itself, -EINVAL if it has exited, -EBUSY if the kernel took pages back all
- * the time, -EINTR if the caller is killed, or -ENOMEM.
+ * Return: number of pages, or a negative errno: -EFAULT if the program or the kernel may
+ * not access some of them, -EINVAL if it has exited, -EBUSY if the kernel took pages back
+ * all the time, -EINTR if the caller is killed, or -ENOMEM.
  */
 long roce_odp_map(struct roce_odp *odp, u64 address, u64 length,
 		  enum roce_odp_map how)
