@@ -84,6 +84,7 @@ static void join_owners(struct sk_buff *held, struct sk_buff *skb)
 		skb->sk = NULL;
 		return;
 	}
+	/* Others would get back what they were not charged with: the truesize grows. */
 	skb_orphan(held);
 	skb_orphan(skb);
 }
