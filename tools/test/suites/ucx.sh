@@ -5,40 +5,8 @@
 
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
-MTU=4200
-# shellcheck source=../switch.sh
-. "$TEST_DIR/switch.sh"
-# shellcheck source=../beside.sh
-. "$TEST_DIR/beside.sh"
-
-HOST=$(host_name 1)
-EXCEPT=(
-	# They measure speed.
-	'*/test_uct_loopback.envelope*' '*/test_uct_perf.*'
-	# They need more memory than the laboratory has.
-	'*_multiple_sends*' '*/test_uct_peer_failure_multiple.*'
-	# It asks for a PCI device.
-	'ib/test_md.sys_device*'
-	# They race with their own callbacks.
-	'rdmacm/test_uct_sockaddr_legacy.*'
-)
-
-# ucx AT_LEAST FILTER: so many tests pass, and none fails
-ucx()
-{
-	local filter passed skipped
-
-	filter=$2-$(IFS=: && echo "${EXCEPT[*]}")
-	ip netns exec "$HOST" env UCX_NET_DEVICES="$HOST:1" UCX_IB_GID_INDEX="$GID4" \
-		UCX_UD_VERBS_ETH_DGID_CHECK=n UCX_HANDLE_ERRORS=bt \
-		"$BUILD/ucx-gtest" --gtest_filter="$filter" >"$TMP/ucx.out" 2>&1 ||
-		{ tail -n 40 "$TMP/ucx.out"; return 1; }
-	# Those that skip are "OK", too.
-	read -r passed skipped < <(awk '
-		/^\[ *OK/ { ok++ } /^\[ *SKIP/ { skipped++ } END { print ok - skipped, skipped + 0 }' "$TMP/ucx.out")
-	echo "$passed passed, $skipped skipped" | tee "$TMP/outcome"
-	((passed >= $1))
-}
+# shellcheck source=../ucx_gtest.sh
+. "$TEST_DIR/ucx_gtest.sh"
 
 over_driver()
 {
@@ -53,9 +21,5 @@ known "rxe: UCX, transport rc_verbs" "status != UCS_ERR_CANCELED" \
 known "rxe: UCX, transport ud_verbs" "Work Request Flushed Error" \
 	"a flushed work request ends all"
 left_out "rxe: UCX, connections of rdmacm" "it never ends"
-hosts_new 1
-# Addresses that nobody has are asked for, too.
-ip -n "$HOST" route add default dev port
-ip -n "$HOST" -6 route add default dev port
-beside "$@"
+ucx_beside "$@"
 finish
