@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include "odp.h"
 #include "uverbs.h"
@@ -138,6 +139,28 @@ static void test_advised_at_once(void)
 	bench_close(&bench);
 }
 
+/* So many wait that the program carries out the last parts itself. */
+static void test_advised_of_nothing(void)
+{
+	enum { PARTS = 32, PART = MEMORY_SIZE / 2 / PARTS };
+	struct ibv_sge list[PARTS + 1];
+	struct bench bench;
+	unsigned int i;
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	for (i = 0; i <= PARTS; i++)
+		list[i] = memory_sge(&bench.b, i * PART, PART);
+	memory_protect(&bench.b, PROT_NONE);
+	memory_cool(&bench.b);
+	tap_int("a long list ends in memory that is not there: told now", EFAULT,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, list, PARTS + 1));
+	memory_cool(&bench.b);
+	tap_int("not told of what comes soon", 0,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, list, PARTS + 1));
+	memory_protect(&bench.b, PROT_READ | PROT_WRITE);
+	bench_close(&bench);
+}
+
 void test_advice(void)
 {
 	struct bench bench;
@@ -170,6 +193,7 @@ void test_advice(void)
 		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, NOW, &list, 1));
 	bench_close(&bench);
 	test_advised_at_once();
+	test_advised_of_nothing();
 }
 
 void test_statistics(void)

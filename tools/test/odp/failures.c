@@ -9,12 +9,6 @@
 
 #include "odp.h"
 
-static void hide(const struct memory *memory, int protection)
-{
-	if (mprotect(memory->start + MEMORY_SIZE / 2, MEMORY_SIZE / 2, protection))
-		die_errno(errno, "mprotect");
-}
-
 /* The status of one message at the start of the second half, on a new connection */
 static int move_hidden(enum ibv_wr_opcode opcode, int protection_a, int protection_b,
 		       enum kind kind)
@@ -23,11 +17,11 @@ static int move_hidden(enum ibv_wr_opcode opcode, int protection_a, int protecti
 	int status;
 
 	bench_open(&bench, IBV_QPT_RC, kind);
-	hide(&bench.a, protection_a);
-	hide(&bench.b, protection_b);
+	memory_protect(&bench.a, protection_a);
+	memory_protect(&bench.b, protection_b);
 	status = bench_move(&bench, opcode, MEMORY_SIZE / 2 - 5000, 10000);
-	hide(&bench.a, PROT_READ | PROT_WRITE);
-	hide(&bench.b, PROT_READ | PROT_WRITE);
+	memory_protect(&bench.a, PROT_READ | PROT_WRITE);
+	memory_protect(&bench.b, PROT_READ | PROT_WRITE);
 	bench_close(&bench);
 	return status;
 }

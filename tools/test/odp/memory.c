@@ -67,6 +67,12 @@ void memory_cool(const struct memory *memory)
 		die_errno(errno, "madvise");
 }
 
+void memory_protect(const struct memory *memory, int protection)
+{
+	if (mprotect(memory->start + MEMORY_SIZE / 2, MEMORY_SIZE / 2, protection))
+		die_errno(errno, "mprotect");
+}
+
 void memory_fill(const struct memory *memory, uint64_t seed)
 {
 	uint64_t *word = (uint64_t *)memory->view;

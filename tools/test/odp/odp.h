@@ -38,6 +38,8 @@ struct ibv_mr *memory_register(const struct memory *memory, struct ibv_pd *pd,
 			       enum kind kind);
 /* Take all pages from @start. */
 void memory_cool(const struct memory *memory);
+/* Change the protection of the second half. */
+void memory_protect(const struct memory *memory, int protection);
 void memory_fill(const struct memory *memory, uint64_t seed);
 struct ibv_sge memory_sge(const struct memory *memory, uint32_t offset, uint32_t length);
 

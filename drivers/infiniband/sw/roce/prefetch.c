@@ -76,16 +76,18 @@ static void carry_out_later(struct work_struct *work)
 	kfree(prefetch);
 }
 
-/* Without memory, the program waits, too. */
+/*
+ * If many wait, or without memory, the program waits, too. It is told no more than if it
+ * did not: a page that cannot be had stops no list.
+ */
 static int carry_out_soon(const struct prefetch *prefetch)
 {
-	struct prefetch *later;
+	struct prefetch *later = NULL;
 
-	if (atomic_read(&prefetch->odp->users) > MAX_WAITING)
-		return carry_out(prefetch);
-	later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
+	if (atomic_read(&prefetch->odp->users) <= MAX_WAITING)
+		later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
 	if (!later)
-		return carry_out(prefetch);
+		return carry_out(prefetch) == -EINTR ? -EINTR : 0;
 	INIT_WORK(&later->work, carry_out_later);
 	queue_work(queue, &later->work);
 	return 0;
