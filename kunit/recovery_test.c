@@ -1235,6 +1235,30 @@ static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
 }
 
+/* Their order makes parts of the train, which are charged for their own bytes only. */
+static void duplicates_that_come_as_one_train_are_received_at_once(struct kunit *test)
+{
+	enum { DUPLICATES = 30 };
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet copy = wire_request(wire, ROCE_WRITE_ONLY, MTU);
+	const u32 next = copy.psn;
+	u64 at_once;
+	u32 i;
+
+	copy.payload = MTU;
+	for (i = 0; i < DUPLICATES; i++) {
+		copy.psn = roce_psn_add(next, i % 2 ? -2 : -1);
+		KUNIT_ASSERT_EQ(test, wire_inject(a, &copy, a->memory), 0);
+	}
+	wire->merge = true;
+	local_bh_disable();
+	wire_deliver(wire);
+	at_once = SEEN(b, duplicate_request);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, at_once, DUPLICATES);
+}
+
 static void modify(struct wire_end *end, enum ib_qp_state state,
 		   struct ib_qp_attr *attr, int mask)
 {
@@ -1385,6 +1409,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_acknowledgment_behind_a_read_implies_a_nak),
 	KUNIT_CASE(a_long_read_is_resumed_in_the_pieces_it_had),
 	KUNIT_CASE(a_duplicate_is_acknowledged_up_to_the_next_read),
+	KUNIT_CASE(duplicates_that_come_as_one_train_are_received_at_once),
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),
 	KUNIT_CASE(the_end_of_another_wait_does_not_end_an_rnr_delay),

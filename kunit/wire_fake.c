@@ -373,7 +373,13 @@ static void arrive(struct wire *wire, struct sk_buff *skb)
 	spin_unlock(&wire->lock);
 }
 
-static bool deliver(struct wire *wire)
+/**
+ * wire_deliver() - let the next packet, or train, arrive
+ * @wire: the wire
+ *
+ * Return: false if there is none.
+ */
+bool wire_deliver(struct wire *wire)
 {
 	struct sk_buff *skb;
 
@@ -406,7 +412,7 @@ void wire_run(struct wire *wire)
 
 	do
 		wire_start(wire);
-	while (deliver(wire) && (++delivered < 1000 || time_before(jiffies, end)));
+	while (wire_deliver(wire) && (++delivered < 1000 || time_before(jiffies, end)));
 }
 
 static u32 packets_sent(const struct wire *wire)

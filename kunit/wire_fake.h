@@ -273,6 +273,7 @@ void wire_receive(struct wire_end *end, u64 wr_id, u32 local, u32 length);
 void wire_fault(struct wire_end *end, u32 number, enum wire_action action);
 void wire_forget(struct wire *wire);
 void wire_start(struct wire *wire);
+bool wire_deliver(struct wire *wire);
 void wire_run(struct wire *wire);
 void wire_end_timeouts(struct wire *wire);
 int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count);

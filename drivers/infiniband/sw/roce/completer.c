@@ -424,6 +424,7 @@ static void receive_responses(struct roce_qp *qp, struct sk_buff *skb)
 	bool from_peer = roce_qp_is_from_peer(qp, skb);
 	struct roce_packet packet;
 
+	roce_engine_charge(roce_run_bytes(skb));
 	qp->requester.latest_key = NULL;
 	while (roce_run_next(skb, qp, &packet)) {
 		if (!roce_qp_is_sending(qp)) {
@@ -465,7 +466,6 @@ bool roce_completer_receive_early(struct roce_qp *qp)
 	struct sk_buff *skb = roce_reorder_take(requester->reorder, qp, psn);
 
 	if (skb) {
-		roce_engine_charge(skb->len);
 		receive_responses(qp, skb);
 		return true;
 	}

@@ -139,12 +139,10 @@ static bool step(struct roce_engine *engine)
 	struct sk_buff *skb = next_received(engine);
 
 	roce_engine_charge(STEP_COST);
-	if (skb) {
-		roce_engine_charge(skb->len);
-		engine->ops->receive(engine, skb);
-		return true;
-	}
-	return engine->ops->advance(engine);
+	if (!skb)
+		return engine->ops->advance(engine);
+	engine->ops->receive(engine, skb);
+	return true;
 }
 
 /* The engine runs soon on this CPU, or, if it rests, after its next receive softirq. */

@@ -23,9 +23,8 @@ struct roce_lane;
 
 /**
  * struct roce_engine_ops - the functions of one half of a QP
- * @receive: handle one received run of packets; owns the sk_buff
+ * @receive: handle one received run of packets, and charge its bytes; owns the sk_buff
  * @advance: do pending work, within a budget; returns true to be called again soon
- *
  */
 struct roce_engine_ops {
 	void (*receive)(struct roce_engine *engine, struct sk_buff *skb);

@@ -33,6 +33,7 @@ static void receive_requests(struct roce_qp *qp, struct sk_buff *skb)
 	bool from_peer = roce_qp_is_from_peer(qp, skb);
 	struct roce_packet packet;
 
+	roce_engine_charge(roce_run_bytes(skb));
 	qp->responder.latest_key = NULL;
 	while (roce_run_next(skb, qp, &packet)) {
 		if (packet.malformed)
@@ -60,7 +61,6 @@ static bool receive_early(struct roce_qp *qp)
 	struct sk_buff *skb = roce_reorder_take(reorder, qp, responder->psn);
 
 	if (skb) {
-		roce_engine_charge(skb->len);
 		receive_requests(qp, skb);
 		return true;
 	}

@@ -67,12 +67,18 @@ static inline bool roce_is_ipv6(const struct sk_buff *skb)
 	return ip_hdr(skb)->version == 6;
 }
 
-/** roce_run_packets() - number of packets that are left of a run; at least 1 */
-static inline u32 roce_run_packets(struct sk_buff *skb)
+/** roce_run_bytes() - bytes that are left of a run, of what may be a longer train */
+static inline u32 roce_run_bytes(struct sk_buff *skb)
 {
 	const struct roce_run *run = roce_run(skb);
 
-	return max(1u, DIV_ROUND_UP(run->end - run->offset, run->segment));
+	return run->end - run->offset;
+}
+
+/** roce_run_packets() - number of packets that are left of a run; at least 1 */
+static inline u32 roce_run_packets(struct sk_buff *skb)
+{
+	return max(1u, DIV_ROUND_UP(roce_run_bytes(skb), roce_run(skb)->segment));
 }
 
 void roce_run_init(struct sk_buff *skb, u32 segment);
