@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # What a link can be on top of, beside a plain netdev: a bond of which a slave
-# fails, a bridge, a macvlan. (VLANs have a script of their own.) And traffic
+# fails, or that uses several, a bridge, a macvlan. (VLANs have a script of their own.) And traffic
 # that leaves no netdev at all: of a device to itself, and between two devices of
 # one namespace.
 
@@ -88,6 +88,50 @@ failover()
 	return 1
 }
 check "a bond whose slave fails under a transfer: all of it arrives" failover
+pair_del
+
+# bond_of_two SIDE: a bond that uses both its slaves
+bond_of_two()
+{
+	"$1" ip link add bond type bond mode balance-xor miimon 50
+	for i in 1 2; do
+		"$1" ip link set "v$1$i" master bond
+		"$1" ip link set "v$1$i" up
+	done
+}
+
+# new_connections_have RATE: bits per second
+new_connections_have()
+{
+	local shown
+
+	connect rc
+	shown=$(rdma resource show qp link "$DEV_A" lqpn "$QPN_A" -dd)
+	hang_up
+	found "cc_rate $1 " <<<"$shown "
+}
+
+speed()
+{
+	wait_for new_connections_have 20000000000
+	a ip link set va2 down
+	wait_for new_connections_have 10000000000
+	a ip link set va2 up
+	wait_for new_connections_have 20000000000
+	a ip link set va2 nomaster
+	wait_for new_connections_have 10000000000
+}
+
+hosts
+cable va1 vb1
+cable va2 vb2
+bond_of_two a
+bond_of_two b
+address "$NS_A" bond "$IP4_A/24" "$IP6_A/64"
+address "$NS_B" bond "$IP4_B/24" "$IP6_B/64"
+VETH_A=bond VETH_B=bond
+link_pair
+check "a bond: the line rate of new connections is that of its slaves together" speed
 pair_del
 
 hosts

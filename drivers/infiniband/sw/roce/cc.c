@@ -385,19 +385,15 @@ void roce_cc_device_destroy(struct roce_device *dev)
 /**
  * roce_cc_set_line_rate() - take over the speed of the netdev
  * @dev: the device
- * @settings_of: netif_get_link_ksettings() for a notifier, which may be called
- *	with the lock of the netdev held, or else __ethtool_get_link_ksettings()
  *
- * Under the RTNL. Only new connections use the new rate.
+ * Under the RTNL, without the lock of the netdev. Only new connections use the new rate.
  */
-void roce_cc_set_line_rate(struct roce_device *dev,
-			   int (*settings_of)(struct net_device *netdev,
-					      struct ethtool_link_ksettings *to))
+void roce_cc_set_line_rate(struct roce_device *dev)
 {
 	u64 rate = UNKNOWN_LINE_RATE;
 	struct ethtool_link_ksettings settings;
 
-	if (!settings_of(dev->netdev, &settings) &&
+	if (!__ethtool_get_link_ksettings(dev->netdev, &settings) &&
 	    settings.base.speed && settings.base.speed != (u32)SPEED_UNKNOWN)
 		rate = settings.base.speed * 1000000ull;
 	WRITE_ONCE(dev->congestion.line_rate, min(rate, ROCE_CC_MAX_RATE));

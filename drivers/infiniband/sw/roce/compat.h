@@ -425,11 +425,6 @@ static inline void roce_compat_set_net(struct ib_device *ibdev, struct net *net)
 #define ROCE_COMPAT_ADD_DEV_PARAMETERS	struct device *device
 #endif
 
-/* Older netdevs have no lock: one function is for callers with and without it. */
-#ifndef ROCE_HAVE_NETIF_LINK_KSETTINGS
-#define netif_get_link_ksettings __ethtool_get_link_ksettings
-#endif
-
 #ifdef ROCE_HAVE_TUNNEL_SETUP_SOCK
 #define roce_compat_setup_tunnel(net, socket, config) \
 	setup_udp_tunnel_sock(net, (socket)->sk, config)

@@ -8,7 +8,6 @@
  */
 #include <linux/types.h>
 
-struct ethtool_link_ksettings;
 struct kobject;
 struct net_device;
 struct roce_cc_parameters;
@@ -45,9 +44,7 @@ struct roce_congestion {
 int roce_cc_device_init(struct roce_device *dev);
 int roce_cc_device_publish(struct roce_device *dev);
 void roce_cc_device_destroy(struct roce_device *dev);
-void roce_cc_set_line_rate(struct roce_device *dev,
-			   int (*settings_of)(struct net_device *netdev,
-					      struct ethtool_link_ksettings *to));
+void roce_cc_set_line_rate(struct roce_device *dev);
 const struct roce_cc_parameters *roce_cc_get(struct roce_device *dev);
 void roce_cc_put(const struct roce_cc_parameters *algorithm);
 int roce_cc_init(void);

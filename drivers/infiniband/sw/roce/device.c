@@ -229,6 +229,7 @@ static struct roce_device *new_device(struct net_device *netdev, struct net *net
 	dev->next_ah_number = get_random_u32() >> 1;
 	dev->netdev = netdev;
 	INIT_WORK(&dev->rescan, roce_addresses_rescan);
+	INIT_WORK(&dev->take_speed, roce_devices_take_speed);
 	dev->port_state = roce_port_state(netdev);
 	err = roce_parent_create(dev);
 	if (err)
@@ -267,6 +268,7 @@ void roce_device_free(struct ib_device *ibdev)
 	rcu_barrier();
 	flush_workqueue(ib_wq);
 	cancel_work_sync(&dev->rescan);
+	cancel_work_sync(&dev->take_speed);
 
 	roce_parent_destroy(dev);
 	roce_egress_close(dev);

@@ -38,6 +38,7 @@ enum roce_device_state {
  * @netdev_name: name of the link in @parent_net
  * @node: in the list of devices, see devices.c
  * @rescan: looks for new addresses of @netdev, see addresses.c
+ * @take_speed: takes over the speed of @netdev, see devices.c
  * @state: guarded by the lock of the list of devices
  * @port_state: the state that consumers were told last
  * @keys: memory regions and windows by the upper 24 bits of their key
@@ -72,6 +73,7 @@ struct roce_device {
 	char netdev_name[IFNAMSIZ];
 	struct hlist_node node;
 	struct work_struct rescan;
+	struct work_struct take_speed;
 	enum roce_device_state state;
 	enum ib_port_state port_state;
 	struct rhashtable keys;

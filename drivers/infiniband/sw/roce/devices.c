@@ -69,7 +69,7 @@ static int try_to_insert(struct roce_device *dev, struct roce_device **leaving)
 	mutex_unlock(&devices_lock);
 	/* Of a netdev that was unregistered, what is below may be gone. */
 	if (!err)
-		roce_cc_set_line_rate(dev, __ethtool_get_link_ksettings);
+		roce_cc_set_line_rate(dev);
 	rtnl_unlock();
 	return err;
 }
@@ -118,6 +118,29 @@ int roce_devices_insert(struct roce_device *dev)
 }
 
 /**
+ * roce_devices_take_speed() - take over the speed of a netdev
+ * @work: of a device, to which it holds a reference
+ *
+ * Later than the event: the netdev may ask those below it, one of which is locked then.
+ */
+void roce_devices_take_speed(struct work_struct *work)
+{
+	struct roce_device *dev = container_of(work, struct roce_device, take_speed);
+
+	rtnl_lock();
+	if (dev->netdev->reg_state == NETREG_REGISTERED)
+		roce_cc_set_line_rate(dev);
+	rtnl_unlock();
+	ib_device_put(&dev->ibdev);
+}
+
+static void look_at_speed(struct roce_device *dev)
+{
+	if (ib_device_try_get(&dev->ibdev) && !schedule_work(&dev->take_speed))
+		ib_device_put(&dev->ibdev);
+}
+
+/**
  * roce_devices_publish() - make a device findable, and let it follow its netdev
  * @dev: registered, referenced by the caller
  *
@@ -131,6 +154,7 @@ int roce_devices_publish(struct roce_device *dev)
 	if (dev->state == ROCE_DEVICE_NEW) {
 		WRITE_ONCE(dev->state, ROCE_DEVICE_LIVE);
 		roce_port_event(dev);
+		look_at_speed(dev);
 		err = 0;
 	}
 	mutex_unlock(&devices_lock);
@@ -274,8 +298,6 @@ static void follow_netdev(struct roce_device *dev, unsigned long event)
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
-		roce_cc_set_line_rate(dev, netif_get_link_ksettings);
-		fallthrough;
 	case NETDEV_DOWN:
 	case NETDEV_CHANGEMTU:
 		roce_port_event(dev);
@@ -283,16 +305,50 @@ static void follow_netdev(struct roce_device *dev, unsigned long event)
 	}
 }
 
+/* The netdev whose speed may be another after an event, or NULL */
+static struct net_device *changes_speed(unsigned long event, void *info)
+{
+	const struct netdev_notifier_changeupper_info *link = info;
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGELOWERSTATE:
+		return netdev_notifier_info_to_dev(info);
+	case NETDEV_CHANGEUPPER:
+		return link->upper_dev;
+	default:
+		return NULL;
+	}
+}
+
+/* What is on top may have the speed of the netdev, or, like a bond, that of several. */
+static void follow_speed(struct net_device *netdev)
+{
+	struct roce_device *dev;
+	int bucket;
+
+	lockdep_assert_held(&devices_lock);
+	rcu_read_lock();
+	hash_for_each(devices, bucket, dev, node)
+		if (dev->netdev == netdev ||
+		    netdev_has_upper_dev_all_rcu(netdev, dev->netdev))
+			look_at_speed(dev);
+	rcu_read_unlock();
+}
+
 static int netdev_event(struct notifier_block *block, unsigned long event,
 			void *info)
 {
-	const struct net_device *netdev = netdev_notifier_info_to_dev(info);
+	struct net_device *changed = changes_speed(event, info);
 	struct roce_device *dev;
 
 	mutex_lock(&devices_lock);
-	dev = device_of(netdev);
+	dev = device_of(netdev_notifier_info_to_dev(info));
 	if (dev)
 		follow_netdev(dev, event);
+	if (changed)
+		follow_speed(changed);
 	mutex_unlock(&devices_lock);
 	return NOTIFY_DONE;
 }

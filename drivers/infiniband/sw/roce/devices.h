@@ -8,6 +8,7 @@ struct net_device;
 struct roce_device;
 
 int roce_devices_insert(struct roce_device *dev);
+void roce_devices_take_speed(struct work_struct *work);
 int roce_devices_publish(struct roce_device *dev);
 void roce_devices_bury(struct roce_device *dev);
 void roce_devices_remove(struct roce_device *dev);
