@@ -66,16 +66,18 @@ void roce_port_event(struct roce_device *dev)
 
 	if (dev->state != ROCE_DEVICE_LIVE || dev->port_state == state)
 		return;
+	/*
+	 * Unregistering waits for this reference, and then for the event. On its way to
+	 * another namespace a device has no consumers; the next event tells them.
+	 */
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
 	dev->port_state = state;
 	if (state != IB_PORT_ACTIVE) {
 		local_bh_disable();
 		roce_count(dev, link_downed);
 		local_bh_enable();
 	}
-
-	/* Unregistering waits for this reference, and then for the event. */
-	if (!ib_device_try_get(&dev->ibdev))
-		return;
 	ib_dispatch_event(&event);
 	ib_device_put(&dev->ibdev);
 }
