@@ -78,6 +78,33 @@ void fixture_grant_memory(struct kunit *test)
 	kunit_release_action(test, grant_memory, NULL);
 }
 
+static bool requests_are_taken_back;
+
+int __wrap_roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
+{
+	int err = __real_roce_request_post(qp, wr);
+
+	if (!err && READ_ONCE(requests_are_taken_back))
+		memset((void *)wr, 0x5a, sizeof(*wr));
+	return err;
+}
+
+static void leave_requests(void *context)
+{
+	WRITE_ONCE(requests_are_taken_back, false);
+}
+
+/**
+ * fixture_take_requests_back() - overwrite each send request of a kernel consumer when it is
+ *	posted, as a consumer may that sees its completion on another CPU
+ * @test: until its end
+ */
+void fixture_take_requests_back(struct kunit *test)
+{
+	WRITE_ONCE(requests_are_taken_back, true);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave_requests, NULL));
+}
+
 static void free_device(void *context)
 {
 	struct roce_device *dev = context;

@@ -42,6 +42,11 @@ void *__real_roce_engine_alloc(size_t size);
 void fixture_withhold_memory(struct kunit *test);
 void fixture_grant_memory(struct kunit *test);
 
+/* The same, for roce_request_post() */
+int __wrap_roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
+int __real_roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr);
+void fixture_take_requests_back(struct kunit *test);
+
 /*
  * Verbs objects without a network, made by the driver's own verbs for a device that is
  * never registered. They are freed at the end of the test.

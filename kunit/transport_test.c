@@ -275,6 +275,28 @@ static void a_read_looks_as_the_iba_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire->log[5].msn, 2);
 }
 
+/* The engine may complete a request before the next one of the list is posted. */
+static void posted_requests_are_not_read_again(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+	struct wire_end *a = &wire->ends[0];
+	const struct ib_send_wr *bad;
+	struct ib_rdma_wr write[2] = {};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		write[i].wr.wr_id = i;
+		write[i].wr.opcode = IB_WR_RDMA_WRITE;
+		write[i].wr.send_flags = IB_SEND_SIGNALED;
+	}
+	write[0].wr.next = &write[1].wr;
+	fixture_take_requests_back(test);
+	KUNIT_EXPECT_EQ(test, roce_post_send(&a->qp->ibqp, &write[0].wr, &bad), 0);
+	wire_expect(wire, a->send_cq, 0, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+}
+
 /* A wire that delivers whole trains */
 static struct wire *new_wire_for_trains(struct kunit *test)
 {
@@ -639,6 +661,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(inline_data_is_taken_when_it_is_posted),
 	KUNIT_CASE(a_message_looks_as_the_iba_says),
 	KUNIT_CASE(a_read_looks_as_the_iba_says),
+	KUNIT_CASE(posted_requests_are_not_read_again),
 	KUNIT_CASE(short_messages_share_a_train),
 	KUNIT_CASE(short_messages_wait_while_enough_are_in_flight),
 	KUNIT_CASE(short_messages_do_not_wait_for_long),

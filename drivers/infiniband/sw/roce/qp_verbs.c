@@ -580,9 +580,10 @@ static void run_doorbell(struct roce_qp *qp)
  * @wr: list of work requests of a kernel consumer; ignored for a program
  * @bad_wr: set to the first one that was refused
  *
- * Any context for a kernel consumer, for which nothing is sent before this returns: it
- * may hold a lock that its event handlers take, and requests that it posts one by one
- * share a train. Process context for a program.
+ * Any context for a kernel consumer, for which this sends nothing: it may hold a lock that
+ * its event handlers take, and requests that it posts one by one share a train. But an
+ * engine that runs already may send a request, complete it, and so give its memory back
+ * to the consumer, before the next one is posted. Process context for a program.
  *
  * Return: 0, -EINVAL in the wrong state or for a bad work request, -ENOMEM if
  * the queue is full or memory is missing, -EOPNOTSUPP.
@@ -591,6 +592,7 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr)
 {
 	struct roce_qp *qp = to_roce_qp(ibqp);
+	const struct ib_send_wr *next;
 	int err = 0;
 
 	*bad_wr = wr;
@@ -605,7 +607,8 @@ int roce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		return err;
 	}
 
-	for (; wr; wr = wr->next) {
+	for (; wr; wr = next) {
+		next = wr->next;
 		err = roce_request_post(qp, wr);
 		if (err) {
 			*bad_wr = wr;

@@ -63,7 +63,7 @@ static int post_receive(struct roce_ring *ring, u32 max_sges,
  * roce_receive_post() - add receives of a kernel consumer to a ring
  * @ring: of receives; the caller is its only producer
  * @max_sges: maximum of a receive in this ring
- * @wr: list of receives
+ * @wr: list of receives; the memory of each may be the consumer's again when it is posted
  * @bad_wr: set to the first one that was refused
  *
  * Any context.
@@ -74,9 +74,11 @@ int roce_receive_post(struct roce_ring *ring, u32 max_sges,
 		      const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad_wr)
 {
+	const struct ib_recv_wr *next;
 	int err = 0;
 
-	for (; wr && !err; wr = wr->next) {
+	for (; wr && !err; wr = next) {
+		next = wr->next;
 		*bad_wr = wr;
 		err = post_receive(ring, max_sges, wr);
 	}
