@@ -108,11 +108,16 @@ void roce_qp_event(struct roce_qp *qp, enum ib_event_type type)
  * roce_qp_set_error() - put a QP into an error state
  * @qp: one of its engines is owned by the caller
  * @state: IB_QPS_ERR, or IB_QPS_SQE, which does not replace a worse state
+ *
+ * Return: false if it was in the error state, or is not in use.
  */
-void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
+bool roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
 {
+	bool changes;
+
 	spin_lock_bh(&qp->state_lock);
-	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR) {
+	changes = qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR;
+	if (changes) {
 		trace_roce_qp_state(qp, qp->state, state);
 		WRITE_ONCE(qp->state, state);
 	}
@@ -120,6 +125,7 @@ void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
 
 	roce_engine_schedule(&qp->requester.engine);
 	roce_engine_schedule(&qp->responder.engine);
+	return changes;
 }
 
 /**
@@ -129,10 +135,8 @@ void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state)
  */
 void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event)
 {
-	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		return;
-	roce_qp_set_error(qp, IB_QPS_ERR);
-	roce_qp_event(qp, event);
+	if (roce_qp_set_error(qp, IB_QPS_ERR))
+		roce_qp_event(qp, event);
 }
 
 /* The hash is 0 unless the NIC, or steering (RPS), has computed it. */

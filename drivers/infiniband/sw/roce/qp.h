@@ -171,7 +171,7 @@ struct roce_qp *roce_qp_find(u32 qpn);
 int roce_qp_publish(struct roce_qp *qp);
 void roce_qp_unpublish(struct roce_qp *qp);
 bool roce_qp_is_from_peer(const struct roce_qp *qp, const struct sk_buff *skb);
-void roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state);
+bool roce_qp_set_error(struct roce_qp *qp, enum ib_qp_state state);
 void roce_qp_fail(struct roce_qp *qp, enum ib_event_type event);
 void roce_qp_event(struct roce_qp *qp, enum ib_event_type event);
 void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
