@@ -1235,6 +1235,31 @@ static void a_late_copy_does_not_cancel_an_acknowledgment(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), 1);
 }
 
+/* There are no timeouts. */
+static void a_question_for_the_end_of_a_read_does_not_cancel_an_acknowledgment(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet end = wire_request(wire, ROCE_READ_REQUEST, SIZE % MTU);
+
+	end.psn = roce_psn_add(end.psn, PACKETS - 1);
+	end.va += SIZE - SIZE % MTU;
+	prepare(wire, IB_WR_RDMA_READ, 1);
+	wire_fault(b, PACKETS - 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	wire_run(wire);
+	roce_engine_claim(&b->qp->responder.engine);
+	post(wire, IB_WR_RDMA_READ, 2);
+	post(wire, IB_WR_RDMA_WRITE, 3);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &end, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);
+}
+
 /* Their order makes parts of the train, which are charged for their own bytes only. */
 static void duplicates_that_come_as_one_train_are_received_at_once(struct kunit *test)
 {
@@ -1409,6 +1434,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(an_acknowledgment_behind_a_read_implies_a_nak),
 	KUNIT_CASE(a_long_read_is_resumed_in_the_pieces_it_had),
 	KUNIT_CASE(a_duplicate_is_acknowledged_up_to_the_next_read),
+	KUNIT_CASE(a_question_for_the_end_of_a_read_does_not_cancel_an_acknowledgment),
 	KUNIT_CASE(duplicates_that_come_as_one_train_are_received_at_once),
 	KUNIT_CASE_PARAM(an_unready_receiver_is_waited_for, way_gen_params),
 	KUNIT_CASE(an_rnr_nak_is_obeyed_for_its_delay),

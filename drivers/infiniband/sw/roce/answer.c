@@ -20,6 +20,9 @@
 #include "roce_wire.h"
 #include "sack.h"
 
+/* PSNs over which lost responses are counted: as many as roce_is_congestion() assumes */
+#define LOSSES_SPAN	64
+
 /**
  * roce_answer_owe() - set the acknowledgment or NAK to send, replacing any other
  * @responder: owned by the caller
@@ -213,9 +216,10 @@ void roce_answer_respond(struct roce_qp *qp, const struct roce_packet *packet,
 }
 
 /*
- * The last PSN to acknowledge to a requester that has gone back to @psn. A later
- * acknowledgment, after a READ or an atomic, would mean that it was answered, but the
- * requester is about to ask for the responses again.
+ * The last PSN to acknowledge to a requester that asks again from @psn on. A later
+ * acknowledgment, after a READ or an atomic that was answered, would say so, but the
+ * requester may be about to ask for the responses again. Those that are still to be sent
+ * leave before the acknowledgment: a requester that asks for a part alone waits for both.
  */
 static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
 {
@@ -225,7 +229,8 @@ static u32 last_to_acknowledge(const struct roce_responder *responder, u32 psn)
 	for (n = 0; responder->resources && n <= responder->resource_mask; n++) {
 		const struct roce_resource *this = nth_resource(responder, n);
 
-		if (this->packets && roce_psn_diff(this->psn, psn) > 0 &&
+		if (this->packets && !this->left &&
+		    roce_psn_diff(this->psn, psn) > 0 &&
 		    roce_psn_diff(this->psn, last) <= 0)
 			last = roce_psn_add(this->psn, -1);
 	}
@@ -346,6 +351,29 @@ static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 }
 
 /*
+ * Whether responses that are asked for again are a sign of congestion. A requester that
+ * sends SACKs does not go back for each loss: it asks for what it misses, or only probes.
+ * So there must be many within a while.
+ */
+static bool tells_of_congestion(struct roce_qp *qp, u32 psn, u32 packets,
+				const struct roce_resource *whole)
+{
+	struct roce_responder *responder = &qp->responder;
+
+	if (!roce_sack_is_confirmed(qp))
+		return true;
+	if (roce_psn_add(psn, -responder->lost_since) >= LOSSES_SPAN) {
+		responder->lost_since = psn;
+		responder->lost = 0;
+	}
+	responder->lost += packets;
+	if (!roce_is_congestion(responder->lost, whole->packets))
+		return false;
+	responder->lost = 0;
+	return true;
+}
+
+/*
  * The requester went back and asks again, for all responses or for the last ones, and
  * will also ask again for later requests. If the network duplicated the request, the
  * requester will not do so: the responses of later requests must still be sent.
@@ -354,6 +382,7 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 {
 	struct roce_responder *responder = &qp->responder;
 	u32 last = last_to_acknowledge(responder, packet->psn);
+	u32 packets = roce_answer_packets(qp, packet);
 	struct roce_resource *again;
 	u32 number = responder->taken, left = responder->resource_mask + 1;
 
@@ -377,10 +406,10 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	 */
 	if (roce_answer_has_data(again) &&
 	    roce_psn_diff(again->next_psn, packet->psn) > 0 &&
-	    roce_psn_diff(packet->psn, responder->repeat_psn) < 0)
+	    roce_psn_diff(packet->psn, responder->repeat_psn) < 0 &&
+	    tells_of_congestion(qp, packet->psn, packets, again))
 		roce_flow_lost(qp, ROCE_CC_NAK);
-	responder->repeat_psn =
-		roce_psn_add(packet->psn, roce_answer_packets(qp, packet));
+	responder->repeat_psn = roce_psn_add(packet->psn, packets);
 	again->repeated = true;
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)

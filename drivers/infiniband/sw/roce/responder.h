@@ -45,6 +45,8 @@ struct roce_resource;
  *	consumer knows that no receive completes any more
  * @repeat_psn: one past the last READ or atomic that was executed or, since the
  *	requester went back, asked for again
+ * @lost_since: PSN of the first response that @lost counts
+ * @lost: responses that were asked for again since then, see answer.c
  * @flush_interval: in the error state, nanoseconds between the last two checks of the
  *	receive queue of a program
  * @idle: in the list of the CQ, of QPs whose receive queue is not polled any more
@@ -85,6 +87,8 @@ struct roce_responder {
 	bool established;
 	bool last_wqe_reported;
 	u32 repeat_psn;
+	u32 lost_since;
+	u32 lost;
 	u64 flush_interval;
 	struct list_head idle;
 	struct roce_resource *resources;
