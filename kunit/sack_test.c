@@ -548,6 +548,24 @@ static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, local_ack_timeout_err), 0);
 }
 
+static void a_timer_asks_for_a_response_that_is_lost_twice(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	get_acquainted(wire);
+	wire_fault(b, 1, WIRE_DROP);
+	wire_fault(b, PACKETS, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
+	begin_timeouts(a);
+	finish(wire, IB_WR_RDMA_READ, 1);
+	KUNIT_EXPECT_GE(test, SEEN(a, responses_asked_again), 2);
+	/* Its answer would only be another copy of the last response. */
+	KUNIT_EXPECT_EQ(test, SEEN(a, tail_loss_probes), 0);
+}
+
 /* Nothing has come for two round trips, the next ones take longer, and no retry is left. */
 static void begin_silence(struct wire_end *end)
 {
@@ -1297,6 +1315,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_lost_atomic_is_executed_once),
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
+	KUNIT_CASE(a_timer_asks_for_a_response_that_is_lost_twice),
 	KUNIT_CASE(what_a_silence_loses_is_sent_again_without_retries),
 	KUNIT_CASE(without_memory_a_timeout_finds_the_loss),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),

@@ -4,6 +4,7 @@
  * round trips, and the time by which one may be longer, the last packet is sent again. A
  * peer that sends selective acknowledgments answers with what it has received (RFC 8985,
  * 7). If known losses were sent again without success, these are sent once more instead.
+ * Likewise missing responses are asked for once more.
  *
  * Probes are no retries. Each one waits twice as long as the one before, until there is
  * progress. The local ACK timeout runs at the same time.
@@ -18,6 +19,7 @@
 #include "engine.h"
 #include "flow.h"
 #include "qp.h"
+#include "reorder.h"
 #include "request.h"
 #include "requester.h"
 #include "roce_psn.h"
@@ -138,6 +140,9 @@ static void nothing_came(struct roce_qp *qp)
 		roce_spread_silence(qp);
 		roce_scoreboard_silence(requester->board);
 		requester->silent = true;
+	} else if (roce_reorder_has_gap(requester->reorder, requester->unacked_psn)) {
+		requester->repairing = true;
+		requester->repair_psn = requester->unacked_psn;
 	} else {
 		requester->probing = true;
 	}
