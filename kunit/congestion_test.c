@@ -283,16 +283,21 @@ static void a_cnp_looks_like_that_of_a_connectx(struct kunit *test)
 	static const u8 bth[] = { 0x81, 0x00, 0xff, 0xff, 0x40 };
 	static const u8 zeros[16];
 	struct wire *wire = new_wire(test, false, false);
+	struct sk_buff *marked = alloc_skb(0, GFP_KERNEL);
+	const struct roce_packet data = {};
 	struct roce_qp *qp = wire->ends[1].qp;
 	const u8 *ip, *packet;
 
+	KUNIT_ASSERT_NOT_NULL(test, marked);
+	roce_run(marked)->congestion = true;
 	captured = NULL;
 	fixture_set_send(wire->ends[1].dev, capture);
 	local_bh_disable();
 	rcu_read_lock();
-	roce_cnp_notify(qp);
+	roce_cnp_notify(qp, marked, &data);
 	rcu_read_unlock();
 	local_bh_enable();
+	kfree_skb(marked);
 
 	KUNIT_ASSERT_NOT_NULL(test, captured);
 	KUNIT_ASSERT_EQ(test, skb_linearize(captured), 0);
@@ -714,6 +719,44 @@ static struct wire *new_selective_wire(struct kunit *test)
 	return wire;
 }
 
+/* As a probe does, or a requester that misses only this response. */
+static void single_responses_that_are_asked_for_again_slow_nobody_down(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet end = wire_request(wire, ROCE_READ_REQUEST, MTU);
+	u32 i;
+
+	transfer(wire, IB_WR_RDMA_READ, 5 * MTU);
+	end.psn = roce_psn_add(a->qp->requester.limit_psn, -1);
+	end.va += 4 * MTU;
+	for (i = 1; i <= 9; i++) {
+		KUNIT_EXPECT_EQ(test, SEEN(b, roce_slow_restart_cnps), 0);
+		KUNIT_ASSERT_EQ(test, wire_inject(a, &end, NULL), 0);
+		wire_run(wire);
+		KUNIT_EXPECT_EQ(test, SEEN(b, duplicate_request), i);
+	}
+	/* More than an eighth of 64 */
+	KUNIT_EXPECT_EQ(test, SEEN(b, roce_slow_restart_cnps), 1);
+}
+
+/* They arrive in one train, behind a gap. Only the first one of it makes a CNP. */
+static void marked_packets_that_were_kept_make_no_late_cnps(struct kunit *test)
+{
+	struct wire *wire = new_selective_wire(test);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	set_cnp_interval(b, 0);
+	wire->merge = true;
+	wire_fault(a, 1, WIRE_DROP);
+	for (i = 2; i < 8; i++)
+		wire_fault(a, i, WIRE_MARK);
+	transfer(wire, IB_WR_RDMA_WRITE, 8 * MTU);
+	KUNIT_EXPECT_EQ(test, SEEN(b, np_ecn_marked_roce_packets), 6);
+	KUNIT_EXPECT_EQ(test, SEEN(b, np_cnp_sent), 1);
+}
+
 /* The latest round trips were as short as ever, or long. No further one ends. */
 static struct roce_requester *set_crowded(struct wire *wire, bool crowded)
 {
@@ -895,6 +938,8 @@ static struct kunit_case congestion_cases[] = {
 	KUNIT_CASE(a_lost_response_slows_the_responder_down),
 	KUNIT_CASE(reads_that_are_asked_for_again_together_are_one_loss),
 	KUNIT_CASE(a_flow_restarts_slowly_after_a_timeout),
+	KUNIT_CASE(single_responses_that_are_asked_for_again_slow_nobody_down),
+	KUNIT_CASE(marked_packets_that_were_kept_make_no_late_cnps),
 	KUNIT_CASE(a_loss_over_a_crowded_port_halves_what_is_in_flight),
 	KUNIT_CASE(a_loss_elsewhere_leaves_the_window),
 	KUNIT_CASE(what_a_far_peer_needs_stays_in_flight_unless_much_is_lost),

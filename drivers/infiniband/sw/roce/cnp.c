@@ -75,18 +75,25 @@ static bool is_due(struct roce_qp *qp)
 }
 
 /**
- * roce_cnp_notify() - send a CNP for a marked packet of a connection
+ * roce_cnp_notify() - send a CNP if a packet of a connection was marked
  * @qp: receiver of the packet; a half of it is owned by the caller
+ * @skb: the run of the packet
+ * @packet: the packet, taken from @skb
  *
  * BH disabled, RCU read side. A CNP that cannot be sent now is dropped: more
- * marked packets will follow.
+ * marked packets will follow. A run that was kept because it came early has notified then:
+ * what its other packets could tell is old.
  */
-void roce_cnp_notify(struct roce_qp *qp)
+void roce_cnp_notify(struct roce_qp *qp, struct sk_buff *skb,
+		     const struct roce_packet *packet)
 {
+	const struct roce_run *run = roce_run(skb);
 	struct roce_train train;
 
+	if (likely(!run->congestion) || packet->again)
+		return;
 	roce_count(qp, np_ecn_marked_roce_packets);
-	if (!is_due(qp) || build_cnp(qp, &train))
+	if (run->early || !is_due(qp) || build_cnp(qp, &train))
 		return;
 	if (roce_send(qp, &qp->av, &train))
 		return;

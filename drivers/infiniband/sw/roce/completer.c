@@ -435,8 +435,7 @@ static void receive_responses(struct roce_qp *qp, struct sk_buff *skb)
 			roce_drop(qp, rx_dropped_address, &packet);
 			continue;
 		}
-		if (roce_run(skb)->congestion && !packet.again)
-			roce_cnp_notify(qp);
+		roce_cnp_notify(qp, skb, &packet);
 		if (receive_answer(qp, skb, &packet))
 			return;
 	}

@@ -291,8 +291,7 @@ bool roce_connection_receive(struct roce_qp *qp, struct sk_buff *skb,
 		roce_drop(qp, rx_dropped_qp_state, packet);
 		return false;
 	}
-	if (roce_run(skb)->congestion && !packet->again)
-		roce_cnp_notify(qp);
+	roce_cnp_notify(qp, skb, packet);
 	if (READ_ONCE(qp->state) == IB_QPS_RTR && !responder->established) {
 		responder->established = true;
 		roce_qp_event(qp, IB_EVENT_COMM_EST);
