@@ -56,6 +56,14 @@ for ip in "$IP4_A" "$IP6_A"; do
 	check "$over: rping to $ip" rping_pair "$ip" 10
 done
 
+no_rates_of()
+{
+	! "$TEST_DIR/../roce-stat" "$1" --count 1 2>"$TMP/err" &&
+		found "no counters of $1" <"$TMP/err"
+}
+[[ $LINK_TYPE_A == rxe ]] && other=$DEV_A || other=$DEV_B
+check "roce-stat has no rates of rxe" no_rates_of "$other"
+
 # A congested switch marks what is ECN-capable: what roce sends by itself, and what
 # rxe sends if the traffic class says so. rxe takes no notice of marks and CNPs.
 marked_traffic()
