@@ -24,7 +24,7 @@ install:
 	+$(KMAKE) INSTALL_MOD_DIR=extra modules_install
 	$(DEPMOD)
 
-uninstall:
+uninstall: $(KDIR)
 	rm -f $(EXTRA)/roce.ko* $(EXTRA)/roce_timely.ko*
 	[ ! -d $(EXTRA) ] || rmdir --ignore-fail-on-non-empty $(EXTRA)
 	$(DEPMOD)
