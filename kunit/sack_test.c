@@ -566,6 +566,27 @@ static void a_timer_asks_for_a_response_that_is_lost_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, tail_loss_probes), 0);
 }
 
+/* The answer to the question for the first one does not come. */
+static void responses_that_are_lost_together_are_asked_for_together(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 i;
+
+	get_acquainted(wire);
+	wire_fault(b, 1, WIRE_DROP);
+	wire_fault(b, PACKETS + 1, WIRE_DROP);
+	wire_fault(b, 3 * PACKETS, WIRE_DROP);
+	for (i = 0; i < 3; i++)
+		post(wire, IB_WR_RDMA_READ, i);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
+	begin_timeouts(a);
+	for (i = 0; i < 3; i++)
+		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 3);
+}
+
 /* Nothing has come for two round trips, the next ones take longer, and no retry is left. */
 static void begin_silence(struct wire_end *end)
 {
@@ -1316,6 +1337,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_later_packet_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_asks_for_a_response_that_is_lost_twice),
+	KUNIT_CASE(responses_that_are_lost_together_are_asked_for_together),
 	KUNIT_CASE(what_a_silence_loses_is_sent_again_without_retries),
 	KUNIT_CASE(without_memory_a_timeout_finds_the_loss),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),

@@ -470,5 +470,8 @@ bool roce_completer_receive_early(struct roce_qp *qp)
 	}
 	if (roce_reorder_is_lost(requester->reorder, qp, psn))
 		roce_retransmit_ask_again(qp, psn);
+	else if (roce_reorder_has_lost(requester->reorder))
+		roce_retransmit_ask_for_more(requester,
+					     roce_reorder_lost_end(requester->reorder, qp, psn));
 	return roce_reorder_free_some(requester->reorder, qp);
 }

@@ -125,6 +125,19 @@ static bool cursor_can_repeat(struct roce_qp *qp)
 	       !roce_cursor_must_wait(qp, roce_cursor_request(qp));
 }
 
+/* The answer to a question takes as long as that to a packet. A second one makes a copy. */
+static bool wait_for_answer(struct roce_qp *qp)
+{
+	struct roce_requester *requester = &qp->requester;
+	u64 interval = probe_interval(qp);
+	u64 since = ktime_get_ns() - requester->question_at;
+
+	if (!roce_reorder_has_lost(requester->reorder) || since >= interval)
+		return false;
+	start_timer(requester, interval - since);
+	return true;
+}
+
 static void nothing_came(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -140,9 +153,10 @@ static void nothing_came(struct roce_qp *qp)
 		roce_spread_silence(qp);
 		roce_scoreboard_silence(requester->board);
 		requester->silent = true;
-	} else if (roce_reorder_has_gap(requester->reorder, requester->unacked_psn)) {
+	} else if (roce_reorder_has_lost(requester->reorder)) {
 		requester->repairing = true;
 		requester->repair_psn = requester->unacked_psn;
+		requester->repair_end = requester->limit_psn;
 	} else {
 		requester->probing = true;
 	}
@@ -162,7 +176,7 @@ void roce_probe_check(struct roce_qp *qp)
 	requester->probe_armed = false;
 	if (requester->news != requester->probe_news)
 		wait_for_more(qp);
-	else if (can_probe(qp))
+	else if (can_probe(qp) && !wait_for_answer(qp))
 		nothing_came(qp);
 }
 

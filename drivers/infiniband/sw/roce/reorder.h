@@ -93,6 +93,12 @@ static inline bool roce_reorder_is_idle(const struct roce_reorder *reorder)
 			    RB_EMPTY_ROOT(&reorder->dropped));
 }
 
+/** roce_reorder_has_lost() - whether the first gap was taken for lost, and is still there */
+static inline bool roce_reorder_has_lost(const struct roce_reorder *reorder)
+{
+	return reorder && reorder->gap_since && reorder->lost_at;
+}
+
 /** roce_reorder_look_is_due() - whether roce_reorder_lost_end() may find more losses */
 static inline bool roce_reorder_look_is_due(const struct roce_reorder *reorder)
 {

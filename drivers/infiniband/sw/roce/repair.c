@@ -70,8 +70,8 @@ static bool find_missing_between(struct roce_requester *requester, u32 begin, u3
 }
 
 /*
- * Find the next missing responses from repair_psn on, before a response that came early;
- * false if there are none.
+ * Find the next missing responses from repair_psn on and before repair_end, before a
+ * response that came early; false if there are none.
  */
 static bool find_missing(struct roce_requester *requester, struct missing *missing)
 {
@@ -79,7 +79,8 @@ static bool find_missing(struct roce_requester *requester, struct missing *missi
 
 	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
 		begin = requester->unacked_psn;
-	while (roce_reorder_find_gap(requester->reorder, &begin, &end)) {
+	while (roce_reorder_find_gap(requester->reorder, &begin, &end) &&
+	       roce_psn_diff(begin, requester->repair_end) < 0) {
 		if (find_missing_between(requester, begin, end, missing))
 			return true;
 		begin = end;
@@ -299,7 +300,7 @@ static void skip_questions(struct roce_requester *requester, u32 psn, u32 questi
 		requester->repair_psn = roce_psn_add(missing.psn, missing.packets);
 }
 
-/* Send one train; later gaps follow when these responses have come. */
+/* Send one train of questions; after it, they follow for gaps that are lost later. */
 static bool send_questions(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
@@ -307,6 +308,8 @@ static bool send_questions(struct roce_qp *qp)
 	u32 begin = requester->repair_psn;
 
 	requester->repairing = send_again(qp, &xmit) == -EBUSY;
+	if (xmit.train.sent)
+		requester->question_at = ktime_get_ns();
 	if (requester->repairing)
 		skip_questions(requester, begin, xmit.train.sent);
 	roce_count_add(qp, responses_asked_again, xmit.train.sent);

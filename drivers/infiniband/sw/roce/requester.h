@@ -64,7 +64,9 @@ struct roce_scoreboard;
  * @latest_key: cache for the key of READ responses, within this section
  * @reorder: responses that came early; NULL before the first one
  * @repairing: missing responses are asked for again, without going back
- * @repair_psn: first PSN of these
+ * @repair_psn: first PSN of these; those before it were asked for
+ * @repair_end: one past the last PSN of these
+ * @question_at: time when some of them were asked for last, nanoseconds
  * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
  * @timed_at: its departure, nanoseconds; 0 if no round trip is measured
  * @round_trip_ended: end of the latest measured round trip, nanoseconds
@@ -134,6 +136,8 @@ struct roce_requester {
 	struct roce_reorder *reorder;
 	bool repairing;
 	u32 repair_psn;
+	u32 repair_end;
+	u64 question_at;
 	u32 timed_psn;
 	u64 timed_at;
 	u64 round_trip_ended;
@@ -210,6 +214,7 @@ void roce_retransmit_expect_progress(struct roce_qp *qp);
 void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn);
+void roce_retransmit_ask_for_more(struct roce_requester *requester, u32 end);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
 void roce_retransmit_forget_losses(struct roce_qp *qp);
 void roce_retransmit_progressed(struct roce_qp *qp);

@@ -88,7 +88,9 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->ack_request_psn = roce_psn_add(requester->psn, -1);
 	requester->recovering = roce_requester_awaits_response(requester);
 	requester->sender.rnr_waiting = false;
+	/* What is missing is asked for anyway. */
 	requester->repairing = false;
+	requester->repair_psn = requester->limit_psn;
 	roce_retransmit_forget_losses(qp);
 	requester->back_psn = requester->limit_psn;
 	/* An acknowledgment would be ambiguous between the two copies. */
@@ -131,7 +133,21 @@ void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 {
 	qp->requester.repairing = true;
 	qp->requester.repair_psn = psn;
+	qp->requester.repair_end = qp->requester.limit_psn;
 	roce_retransmit_expect_progress(qp);
+}
+
+/**
+ * roce_retransmit_ask_for_more() - ask again for responses that are lost after the first
+ * @requester: owned by the caller, which has asked for the first ones
+ * @end: PSN of a kept response before which all missing ones are lost
+ */
+void roce_retransmit_ask_for_more(struct roce_requester *requester, u32 end)
+{
+	if (requester->repairing || roce_psn_diff(end, requester->repair_psn) <= 0)
+		return;
+	requester->repairing = true;
+	requester->repair_end = end;
 }
 
 /* Remove acknowledged packets from the scoreboard. */
