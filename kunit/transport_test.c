@@ -597,6 +597,37 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 0);
 }
 
+static int build_one(struct roce_qp *qp, struct roce_train *train)
+{
+	const struct roce_packet packet = {
+		.opcode = ROCE_SERVICE_UC | ROCE_SEND_ONLY,
+		.info = roce_opcode_info(ROCE_SERVICE_UC | ROCE_SEND_ONLY),
+	};
+
+	return roce_train_of_one(train, &qp->av, qp->source_port, &packet, NULL);
+}
+
+/* The stack has looped it back before the netdev refuses it. */
+static void a_datagram_to_a_group_that_is_refused_is_not_sent_again(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+	struct wire_end *a = &wire->ends[0];
+	struct roce_av group = a->qp->av;
+	struct roce_xmit xmit = {
+		.sender = &a->qp->requester.sender, .av = &group, .build = build_one,
+	};
+
+	ipv6_addr_set_v4mapped(htonl(INADDR_ALLHOSTS_GROUP), &group.destination);
+	a->refuse = 1;
+	local_bh_disable();
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, roce_xmit(a->qp, &xmit), -ENOBUFS);
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, SEEN(a, tx_dropped_queue_full), 1);
+}
+
 /* How many times in a row, of @times, a half waits for memory */
 static u32 waits_for_memory(struct wire_end *end, struct roce_sender *sender, u32 times)
 {
@@ -674,6 +705,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(both_directions_work_at_once),
 	KUNIT_CASE(the_first_packet_is_reported),
 	KUNIT_CASE(a_train_that_cannot_be_built_is_not_sent),
+	KUNIT_CASE(a_datagram_to_a_group_that_is_refused_is_not_sent_again),
 	KUNIT_CASE(requests_wait_for_memory_without_a_limit),
 	KUNIT_CASE(answers_wait_for_memory_as_long_as_for_the_netdev),
 	{}

@@ -7,6 +7,8 @@
  *
  * A half knows what its next packets are, and is told how many were sent.
  */
+#include <rdma/ib_addr.h>
+
 #include "compat.h"
 #include "counters.h"
 #include "egress.h"
@@ -53,21 +55,27 @@ static bool may_send_train(struct roce_qp *qp, const struct roce_xmit *xmit)
  * The peer asks for lost answers again. So answers do not wait for long, neither for the
  * netdev nor for memory, and do not hold back the end of a QP that has failed. Nobody asks
  * for a request: reliable ones wait for the netdev until their acknowledgment is late, and
- * all of them wait for memory.
+ * all of them wait for memory. What the netdev refuses of a datagram to a group, the stack
+ * has already looped back: the members on this host would get it again.
  */
-static bool gives_up(const struct roce_qp *qp, struct roce_sender *sender, int err)
+static bool gives_up(const struct roce_qp *qp, const struct roce_xmit *xmit, int err)
 {
+	struct roce_sender *sender = xmit->sender;
 	bool answer = sender->half == ROCE_RESPONDER;
 
 	if (err == -ENOMEM && !answer)
 		return false;
+	if (err == -EAGAIN && rdma_is_multicast_addr(&xmit->av->destination))
+		return true;
 	return sender->stalls++ >= ROCE_MAX_STALLS &&
 	       (answer || !roce_qp_is_reliable(qp));
 }
 
-static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
+static int stall(struct roce_qp *qp, const struct roce_xmit *xmit, int err)
 {
-	if (!gives_up(qp, sender, err)) {
+	struct roce_sender *sender = xmit->sender;
+
+	if (!gives_up(qp, xmit, err)) {
 		roce_count_stall(qp, err, ROCE_STALL_NANOSECONDS);
 		roce_sender_wait(sender, ROCE_STALL_NANOSECONDS);
 		return -EBUSY;
@@ -82,13 +90,13 @@ static int stall(struct roce_qp *qp, struct roce_sender *sender, int err)
  * A train could not be built. If memory is not present, the half waits for it. Other errors
  * than these are those of the consumer's memory: waiting does not help.
  */
-static int not_built(struct roce_qp *qp, struct roce_sender *sender, int err)
+static int not_built(struct roce_qp *qp, const struct roce_xmit *xmit, int err)
 {
 	switch (err) {
 	case -ENOMEM:
-		return stall(qp, sender, err);
+		return stall(qp, xmit, err);
 	case -EAGAIN:
-		roce_fault_start(sender->fault);
+		roce_fault_start(xmit->sender->fault);
 		return -EBUSY;
 	default:
 		return -EACCES;
@@ -111,14 +119,14 @@ int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err)
 	struct roce_train *train = &xmit->train;
 
 	if (err)
-		return not_built(qp, sender, err);
+		return not_built(qp, xmit, err);
 	err = roce_flow_send(qp, sender->half, xmit->av, train);
 	if (!err)
 		train->sent = train->packets;
 	if (train->sent)
 		sender->stalls = 0;
 	if (err == -EAGAIN)
-		return stall(qp, sender, err);
+		return stall(qp, xmit, err);
 	sender->stalls = 0;
 	return err;
 }
