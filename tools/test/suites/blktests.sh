@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# blktests.sh [DRIVER...]: the tests of NVMe over RDMA of blktests. No distribution has a
+# blktests.sh [DRIVER...]: the tests of RNBD and SRP of blktests. No distribution has a
 # package of it: run-blktests gets its source, and has its programs built.
 
 # shellcheck source=../lib.sh
@@ -10,10 +10,6 @@
 . "$TEST_DIR/beside.sh"
 
 COPY=$TMP/blktests
-EXCEPT=(
-	# scsi_debug is loaded twice there, which its driver does not bear.
-	nvme/065
-)
 
 # The tests make links on each netdev, of rdma_rxe as they believe.
 blktests_new()
@@ -23,15 +19,11 @@ blktests_new()
 	mkdir "$COPY/tmp"
 	[[ $DRIVER == rxe ]] ||
 		sed -i "s/rdma_rxe/$DRIVER/; s/type=rxe/type=$DRIVER/" \
-			"$COPY"/common/{multipath-over-rdma,nvme} "$COPY/tests/rnbd/rc"
+			"$COPY/common/multipath-over-rdma" "$COPY/tests/rnbd/rc"
 	cat >"$COPY/config" <<-END
-		NVMET_TRTYPES="rdma"
-		NVMET_BLKDEV_TYPES="device"
-		NVME_IMG_SIZE=350M
 		USE_RXE=1
 		QUICK_RUN=1
 		TIMEOUT=30
-		EXCLUDE=(${EXCEPT[*]})
 	END
 }
 
@@ -55,7 +47,6 @@ over_driver()
 {
 	suite "blktests, RNBD" blktests 2 rnbd
 	suite "blktests, SRP" blktests 8 srp
-	suite "blktests, NVMe" blktests 30 nvme
 }
 
 [[ -x ${ROCE_BLKTESTS:-}/check ]] || die "ROCE_BLKTESTS names no folder of blktests"
@@ -71,7 +62,7 @@ ip link set eth1 up
 udevadm trigger
 # Which options the kernel has
 cp "$ROCE_KERNEL_CONFIG" "/boot/config-$(uname -r)"
-modprobe -a nvme-fabrics nvme-rdma nvmet nvmet-rdma loop configfs
+modprobe -a loop configfs
 mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
 mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 beside "$@"
