@@ -597,6 +597,20 @@ static void a_train_that_cannot_be_built_is_not_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 0);
 }
 
+/* GRO for forwarding does not say that all packets have the same identification. */
+static void trains_that_were_merged_to_be_forwarded_are_right(struct kunit *test)
+{
+	struct wire_setup setup = wire_defaults();
+	struct wire *wire = wire_new(test, &setup);
+
+	wire->merge = true;
+	wire->forgets_identification = true;
+	wire_prepare(wire, IB_WR_RDMA_WRITE, 1, 16 * 256);
+	wire_send(wire, IB_WR_RDMA_WRITE, 1, 16 * 256);
+	wire_finish(wire, IB_WR_RDMA_WRITE, 1, 16 * 256);
+	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], rx_icrc_encapsulated), 0);
+}
+
 static int build_one(struct roce_qp *qp, struct roce_train *train)
 {
 	const struct roce_packet packet = {
@@ -705,6 +719,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(both_directions_work_at_once),
 	KUNIT_CASE(the_first_packet_is_reported),
 	KUNIT_CASE(a_train_that_cannot_be_built_is_not_sent),
+	KUNIT_CASE(trains_that_were_merged_to_be_forwarded_are_right),
 	KUNIT_CASE(a_datagram_to_a_group_that_is_refused_is_not_sent_again),
 	KUNIT_CASE(requests_wait_for_memory_without_a_limit),
 	KUNIT_CASE(answers_wait_for_memory_as_long_as_for_the_netdev),

@@ -344,7 +344,9 @@ static void merge_packets(struct wire *wire, struct wire_end *to, struct sk_buff
 		learn(to, packet, to->told);
 		skb_shinfo(train)->gso_size = skb_shinfo(train)->gso_size ?:
 					      train->len - sizeof(struct udphdr);
-		skb_shinfo(train)->gso_type = SKB_GSO_UDP_L4 | ROCE_COMPAT_GSO_FIXED_ID;
+		skb_shinfo(train)->gso_type = SKB_GSO_UDP_L4;
+		if (!wire->forgets_identification)
+			skb_shinfo(train)->gso_type |= ROCE_COMPAT_GSO_FIXED_ID;
 		skb_pull(packet, sizeof(struct udphdr));
 		train->len += packet->len;
 		train->data_len += packet->len;

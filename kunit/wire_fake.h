@@ -203,6 +203,7 @@ struct wire_setup {
  * @ends: the QPs
  * @whole_trains: see &struct wire_setup
  * @merge: packets that are in flight together arrive as one train, as a NIC merges them
+ * @forgets_identification: it merges them as the stack does to forward them
  * @lock: guards the fields below, and the counts of an end
  * @queue: packets in flight
  * @log: sent packets, in their order
@@ -213,6 +214,7 @@ struct wire {
 	struct wire_end ends[2];
 	bool whole_trains;
 	bool merge;
+	bool forgets_identification;
 	spinlock_t lock; /* see @lock above */
 	struct sk_buff_head queue;
 	struct wire_record log[WIRE_LOG];

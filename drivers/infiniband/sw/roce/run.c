@@ -22,7 +22,8 @@
 static bool counts_identification(const struct sk_buff *skb)
 {
 	return !roce_is_ipv6(skb) &&
-	       !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID);
+	       !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID) &&
+	       !roce_run((struct sk_buff *)skb)->same_identification;
 }
 
 /* The IP and UDP headers of packet number @index of a received datagram */
@@ -230,8 +231,8 @@ static noinline void set_icrc_prefix(struct sk_buff *skb,
  * follows the prefix is taken in one piece: a CRC of a few bytes costs as much as that of
  * many.
  */
-static bool icrc_is_right(struct sk_buff *skb, const struct roce_packet *packet, u32 size,
-			  const struct roce_bth *bth)
+static bool has_icrc_of_headers(struct sk_buff *skb, const struct roce_packet *packet,
+				u32 size, const struct roce_bth *bth)
 {
 	const u32 back = sizeof(*bth) - ROCE_ICRC_BTH_BYTES;
 	const u32 covered = size - sizeof(*bth) - ROCE_ICRC_SIZE;
@@ -247,6 +248,35 @@ static bool icrc_is_right(struct sk_buff *skb, const struct roce_packet *packet,
 					   packet->offset + covered, prefix->crc);
 	return !roce_packet_copy(packet, covered, &icrc, sizeof(icrc)) &&
 	       icrc == roce_icrc_finish(crc);
+}
+
+/*
+ * The stack's own GRO, for packets that are forwarded to a container or a VM, merges those
+ * with the same identification, and does not say so.
+ */
+static noinline bool has_same_identification(struct sk_buff *skb,
+					     const struct roce_packet *packet, u32 size,
+					     const struct roce_bth *bth)
+{
+	struct roce_run *run = roce_run(skb);
+
+	if (!packet->index || !counts_identification(skb) ||
+	    !(ip_hdr(skb)->frag_off & htons(IP_DF)))
+		return false;
+	run->same_identification = true;
+	run->prefix.size = 0;
+	if (has_icrc_of_headers(skb, packet, size, bth))
+		return true;
+	run->same_identification = false;
+	run->prefix.size = 0;
+	return false;
+}
+
+static bool icrc_is_right(struct sk_buff *skb, const struct roce_packet *packet, u32 size,
+			  const struct roce_bth *bth)
+{
+	return likely(has_icrc_of_headers(skb, packet, size, bth)) ||
+	       has_same_identification(skb, packet, size, bth);
 }
 
 /* Derive the payload from the length; false if the length does not fit the opcode. */

@@ -23,6 +23,8 @@ struct roce_qp;
  * @checked: the ICRC of all its packets is right
  * @again: its first packet was taken before, see roce_run_return()
  * @early: it was kept for later
+ * @same_identification: the stack has forgotten that its packets have the same IPv4
+ *	identification
  * @prefix: of the ICRC of the latest packet
  * @early_psn: of the first packet while the run is kept, see reorder.c
  * @early_end: one past the last PSN before a gap; @early_psn if there are only
@@ -44,6 +46,7 @@ struct roce_run {
 	bool checked:1;
 	bool again:1;
 	bool early:1;
+	bool same_identification:1;
 	union {
 		struct roce_icrc_prefix prefix;
 		struct {
