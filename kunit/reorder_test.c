@@ -614,8 +614,10 @@ static void refuse_questions(struct wire *wire)
 	unsigned long end = jiffies + PATIENCE;
 
 	a->refuse = U32_MAX;
-	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end))
+	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end)) {
 		wire_run(wire);
+		usleep_range(100, 200);
+	}
 	KUNIT_EXPECT_TRUE(wire->test, a->qp->requester.repairing);
 }
 
