@@ -154,9 +154,7 @@ static void nothing_came(struct roce_qp *qp)
 		roce_scoreboard_silence(requester->board);
 		requester->silent = true;
 	} else if (roce_reorder_has_lost(requester->reorder)) {
-		requester->repairing = true;
-		requester->repair_psn = requester->unacked_psn;
-		requester->repair_end = requester->limit_psn;
+		roce_retransmit_ask_from(requester, requester->unacked_psn);
 	} else {
 		requester->probing = true;
 	}

@@ -213,6 +213,7 @@ void roce_requester_stop(struct roce_qp *qp);
 void roce_retransmit_expect_progress(struct roce_qp *qp);
 void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
+void roce_retransmit_ask_from(struct roce_requester *requester, u32 psn);
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn);
 void roce_retransmit_ask_for_more(struct roce_requester *requester, u32 end);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);

@@ -122,6 +122,20 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 }
 
 /**
+ * roce_retransmit_ask_from() - ask again for all missing responses from a PSN on
+ * @requester: owned by the caller, and has kept later responses
+ * @psn: PSN of the first one
+ *
+ * The ACK timeout goes on.
+ */
+void roce_retransmit_ask_from(struct roce_requester *requester, u32 psn)
+{
+	requester->repairing = true;
+	requester->repair_psn = psn;
+	requester->repair_end = requester->limit_psn;
+}
+
+/**
  * roce_retransmit_ask_again() - ask again for lost responses, without going back
  * @qp: its requester is owned by the caller, and has kept later responses
  * @psn: PSN of the first lost response
@@ -131,9 +145,7 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
  */
 void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
 {
-	qp->requester.repairing = true;
-	qp->requester.repair_psn = psn;
-	qp->requester.repair_end = qp->requester.limit_psn;
+	roce_retransmit_ask_from(&qp->requester, psn);
 	roce_retransmit_expect_progress(qp);
 }
 
