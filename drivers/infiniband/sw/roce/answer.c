@@ -20,9 +20,6 @@
 #include "roce_wire.h"
 #include "sack.h"
 
-/* PSNs over which lost responses are counted: as many as roce_is_congestion() assumes */
-#define LOSSES_SPAN	64
-
 /**
  * roce_answer_owe() - set the acknowledgment or NAK to send, replacing any other
  * @responder: owned by the caller
@@ -362,7 +359,7 @@ static bool tells_of_congestion(struct roce_qp *qp, u32 psn, u32 packets,
 
 	if (!roce_sack_is_confirmed(qp))
 		return true;
-	if (roce_psn_add(psn, -responder->lost_since) >= LOSSES_SPAN) {
+	if (roce_psn_add(psn, -responder->lost_since) >= ROCE_LOSS_SPAN) {
 		responder->lost_since = psn;
 		responder->lost = 0;
 	}

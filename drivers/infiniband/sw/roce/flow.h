@@ -92,6 +92,9 @@ void roce_flow_lost(struct roce_qp *qp, enum roce_cc_loss loss);
 void roce_flow_acknowledged(struct roce_qp *qp, u64 rtt);
 bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 
+/* Losses are judged as a share of so many packets at least. */
+#define ROCE_LOSS_SPAN	64u
+
 /**
  * roce_is_congestion() - whether losses reported by a SACK mean congestion
  * @lost: number of packets lost
@@ -103,7 +106,7 @@ bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
  */
 static inline bool roce_is_congestion(u32 lost, u32 sent)
 {
-	return 8 * lost > max(sent, 64u);
+	return 8 * lost > max(sent, ROCE_LOSS_SPAN);
 }
 
 static inline bool roce_flow_is_limited(const struct roce_flow *flow)

@@ -268,7 +268,6 @@ static noinline bool has_same_identification(struct sk_buff *skb,
 	if (has_icrc_of_headers(skb, packet, size, bth))
 		return true;
 	run->same_identification = false;
-	run->prefix.size = 0;
 	return false;
 }
 
