@@ -500,17 +500,25 @@ static void a_lost_atomic_is_executed_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->sent, 5);
 }
 
+/* A packet of a message, and what is sent to repair that. */
+static void lose_twice(struct wire *wire, enum ib_wr_opcode opcode, u32 number)
+{
+	struct wire_end *from = wire_source(wire, opcode);
+
+	get_acquainted(wire);
+	wire_fault(from, number, WIRE_DROP);
+	wire_fault(from, PACKETS, WIRE_DROP);
+	post(wire, opcode, 1);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(wire->test, from->sent, PACKETS + 1);
+}
+
 static void a_later_packet_reveals_a_lost_retransmission(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
-	get_acquainted(wire);
-	wire_fault(a, 0, WIRE_DROP);
-	wire_fault(a, PACKETS, WIRE_DROP);
-	post(wire, IB_WR_RDMA_WRITE, 1);
-	wire_run(wire);
-	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 1);
+	lose_twice(wire, IB_WR_RDMA_WRITE, 0);
 	post(wire, IB_WR_RDMA_WRITE, 2);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
 	finish(wire, IB_WR_RDMA_WRITE, 2);
@@ -536,12 +544,7 @@ static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
 	struct wire_end *a = &wire->ends[0];
 
-	get_acquainted(wire);
-	wire_fault(a, 0, WIRE_DROP);
-	wire_fault(a, PACKETS, WIRE_DROP);
-	post(wire, IB_WR_RDMA_WRITE, 1);
-	wire_run(wire);
-	KUNIT_EXPECT_EQ(test, a->sent, PACKETS + 1);
+	lose_twice(wire, IB_WR_RDMA_WRITE, 0);
 	begin_timeouts(a);
 	finish(wire, IB_WR_RDMA_WRITE, 1);
 	KUNIT_EXPECT_GE(test, SEEN(a, selective_repeats), 2);
@@ -551,14 +554,9 @@ static void a_timer_reveals_a_lost_retransmission(struct kunit *test)
 static void a_timer_asks_for_a_response_that_is_lost_twice(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
-	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct wire_end *a = &wire->ends[0];
 
-	get_acquainted(wire);
-	wire_fault(b, 1, WIRE_DROP);
-	wire_fault(b, PACKETS, WIRE_DROP);
-	post(wire, IB_WR_RDMA_READ, 1);
-	wire_run(wire);
-	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 1);
+	lose_twice(wire, IB_WR_RDMA_READ, 1);
 	begin_timeouts(a);
 	finish(wire, IB_WR_RDMA_READ, 1);
 	KUNIT_EXPECT_GE(test, SEEN(a, responses_asked_again), 2);
