@@ -501,6 +501,27 @@ static void losses_reset_the_wait_for_late_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, 16);
 }
 
+/* Everything behind it is lost, too, if it is missing: nothing is. */
+static void a_lost_response_is_one_loss(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	u32 size = 40 * MTU;
+
+	wire_fault(b, 1, WIRE_DELAY);
+	post(wire, IB_WR_RDMA_READ);
+	finish(wire, IB_WR_RDMA_READ);
+	KUNIT_EXPECT_TRUE(test, a->qp->requester.reorder->reorders);
+	wire_set_wait(wire, 0);
+	wire_forget(wire);
+	wire_fault(b, 1, WIRE_DROP);
+	wire_prepare(wire, IB_WR_RDMA_READ, 2, size);
+	wire_send(wire, IB_WR_RDMA_READ, 2, size);
+	wire_finish(wire, IB_WR_RDMA_READ, 2, size);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 1);
+	KUNIT_EXPECT_TRUE(test, a->qp->requester.reorder->reorders);
+}
+
 /* --- Memory --- */
 
 /* Pretend that so many bytes are kept. */
@@ -739,6 +760,7 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(packets_kept_after_a_loss_are_executed),
 	KUNIT_CASE(a_late_packet_that_was_taken_for_lost_extends_the_wait),
 	KUNIT_CASE(losses_reset_the_wait_for_late_packets),
+	KUNIT_CASE(a_lost_response_is_one_loss),
 	KUNIT_CASE(early_packets_of_a_qp_take_half_of_the_memory),
 	KUNIT_CASE(the_memory_of_all_qps_of_a_device_is_bounded),
 	KUNIT_CASE(early_packets_are_not_kept_forever),

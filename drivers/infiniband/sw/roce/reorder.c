@@ -11,7 +11,7 @@
  * for TCP, a distance and a time:
  *
  * - As long as the network has not been seen to reorder, a packet is lost when
- *   OVERTAKERS datagrams have come that were sent later, or after FIRST_WAIT, or less
+ *   OVERTAKERS runs have come that were sent later, or after FIRST_WAIT, or less
  *   when a loss has shown how long a round trip takes.
  * - When a gap fills by itself, the network reorders. From then on only the time
  *   counts: a quarter more than the latest packet was late. A packet that was taken
@@ -42,7 +42,7 @@
 #include "run.h"
 #include "section.h"
 
-/* A packet is lost after so many later sk_buffs, if the network does not reorder. */
+/* A packet is lost after so many later runs, if the network does not reorder. */
 #define OVERTAKERS		3
 #define FIRST_WAIT		(500 * NSEC_PER_USEC)
 #define MIN_WAIT		(100 * NSEC_PER_USEC)
@@ -740,6 +740,26 @@ static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wa
 	return skb;
 }
 
+/* Whether there is a gap that begins at @begin or later, and before @end */
+static bool has_gap_between(const struct roce_reorder *reorder, u32 begin, u32 end)
+{
+	u32 gap_end;
+
+	return roce_reorder_find_gap(reorder, &begin, &gap_end) &&
+	       roce_psn_precedes(begin, end);
+}
+
+/* Packets that fill the gaps up to @lost_end are retransmissions, not late packets. */
+static void begin_recovery(struct roce_reorder *reorder, u32 psn, u32 lost_end)
+{
+	u32 known = reorder->recovering ? roce_psn_later(reorder->recovery_end, psn) : psn;
+
+	if (has_gap_between(reorder, known, lost_end))
+		count_loss(reorder);
+	reorder->recovery_end = roce_psn_later(known, lost_end);
+	reorder->recovering = true;
+}
+
 /**
  * roce_reorder_lost_end() - find the end of the lost packets
  * @reorder: of a half of @qp that is owned by the caller; roce_reorder_has_gap()
@@ -764,15 +784,8 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 		reorder->look_at = ktime_get_ns() + wait;
 		look_again_at(reorder, reorder->look_at);
 	}
-	if (lost_end == psn)
-		return psn;
-	/* Packets that fill these gaps are retransmissions, not late packets. */
-	if (!reorder->recovering ||
-	    roce_psn_diff(lost_end, reorder->recovery_end) > 0) {
-		reorder->recovery_end = lost_end;
-		count_loss(reorder);
-	}
-	reorder->recovering = true;
+	if (lost_end != psn)
+		begin_recovery(reorder, psn, lost_end);
 	return lost_end;
 }
 
