@@ -585,6 +585,32 @@ static void responses_that_are_lost_together_are_asked_for_together(struct kunit
 	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 3);
 }
 
+/* The second READ is answered already, and there are no timeouts. */
+static void a_question_before_an_answered_read_does_not_cancel_an_acknowledgment(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0, ROCE_SELECTIVE);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	struct roce_packet end;
+
+	get_acquainted(wire);
+	end = wire_request(wire, ROCE_READ_REQUEST, SIZE % MTU);
+	end.psn = roce_psn_add(a->qp->requester.limit_psn, PACKETS - 1);
+	end.va += SIZE - SIZE % MTU;
+	wire_fault(b, PACKETS - 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ, 1);
+	wire_send(wire, IB_WR_RDMA_READ, 2, 77);
+	wire_run(wire);
+	roce_engine_claim(&b->qp->responder.engine);
+	wire_send(wire, IB_WR_RDMA_WRITE, 3, SIZE);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(test, wire_inject(a, &end, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&b->qp->responder.engine);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 3, IB_WC_SUCCESS);
+}
+
 /* Nothing has come for two round trips, the next ones take longer, and no retry is left. */
 static void begin_silence(struct wire_end *end)
 {
@@ -1338,6 +1364,7 @@ static struct kunit_case sack_cases[] = {
 	KUNIT_CASE(a_timer_reveals_a_lost_retransmission),
 	KUNIT_CASE(a_timer_asks_for_a_response_that_is_lost_twice),
 	KUNIT_CASE(responses_that_are_lost_together_are_asked_for_together),
+	KUNIT_CASE(a_question_before_an_answered_read_does_not_cancel_an_acknowledgment),
 	KUNIT_CASE(what_a_silence_loses_is_sent_again_without_retries),
 	KUNIT_CASE(without_memory_a_timeout_finds_the_loss),
 	KUNIT_CASE(retries_run_out_if_nothing_else_is_lost),

@@ -411,9 +411,10 @@ static void repeat_responses(struct roce_qp *qp, const struct roce_packet *packe
 	owe_responses(qp, again, packet);
 	if ((s32)(number - responder->answered) < 0)
 		responder->answered = number;
+	/* A requester that sends SACKs keeps an acknowledgment that overtakes responses. */
 	if (responder->ack_due && !roce_answer_owes_nak(responder) &&
-	    roce_psn_diff(responder->ack_psn, last) > 0)
-		responder->ack_psn = last;
+	    !roce_sack_is_confirmed(qp))
+		responder->ack_psn = roce_psn_earlier(responder->ack_psn, last);
 }
 
 /* An acknowledgment to send may be for later packets: the network duplicates, too. */
