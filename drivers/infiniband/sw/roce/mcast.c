@@ -24,7 +24,6 @@
 #include "mcast.h"
 #include "qp.h"
 #include "roce.h"
-#include "roce_opcode.h"
 #include "run.h"
 
 /**
@@ -286,8 +285,10 @@ void roce_mcast_receive(struct net *net, struct net_device *netdev,
 	while (more) {
 		good = next;
 		while ((more = roce_run_check(skb, first, &packet, &next)) &&
-		       next.offset == good.end)
+		       next.offset == good.end) {
 			good.end = next.end;
+			good.same_identification |= next.same_identification;
+		}
 		rhl_for_each_entry_rcu(attachment, position, list, node)
 			if (is_for(attachment, net, netdev))
 				give_copy(attachment->qp, skb, &good);

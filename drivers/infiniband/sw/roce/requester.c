@@ -5,7 +5,6 @@
  */
 #include <rdma/ib_addr.h>
 
-#include "counters.h"
 #include "cursor.h"
 #include "engine.h"
 #include "flow.h"
@@ -15,7 +14,6 @@
 #include "requester.h"
 #include "ring.h"
 #include "roce_psn.h"
-#include "scoreboard.h"
 #include "section.h"
 #include "send.h"
 #include "spread.h"
@@ -151,13 +149,13 @@ static void complete_sent(struct roce_qp *qp)
 }
 
 /*
- * The stack loops datagrams to a group back to the members on this host. They complete
- * after that, as with a NIC: a program may then post a receive that gets the answer, and
- * not its own datagram.
+ * The stack loops datagrams to a group back to the members on this host, also what the
+ * qdisc refuses. They complete after that, as with a NIC: a program may then post a
+ * receive that gets the answer, and not its own datagram.
  */
-static bool is_looped_back(const struct roce_xmit *xmit)
+static bool is_looped_back(const struct roce_xmit *xmit, u32 done)
 {
-	return xmit->train.sent && rdma_is_multicast_addr(&xmit->av->destination);
+	return done && rdma_is_multicast_addr(&xmit->av->destination);
 }
 
 /* A train that began at @place was built. The cursor goes back to packets that must wait. */
@@ -174,7 +172,7 @@ static void settle_messages(struct roce_qp *qp, const struct roce_xmit *xmit,
 		requester->company_awaited = false;
 		begin_round_trip(requester, xmit, place);
 	}
-	if (is_looped_back(xmit))
+	if (is_looped_back(xmit, done))
 		roce_engine_rest(&requester->engine);
 	else
 		complete_sent(qp);
@@ -314,7 +312,7 @@ static bool advance_requester(struct roce_engine *engine)
 			return false;
 	}
 
-	/* What was looped back since then */
+	/* Datagrams to a group for which the engine has rested */
 	complete_sent(qp);
 	if (!waits_for_pages(qp)) {
 		if (!roce_reorder_is_idle(qp->requester.reorder))

@@ -395,14 +395,7 @@ static int take_packet(const struct roce_qp *qp, struct sk_buff *skb,
 	return complaint;
 }
 
-/**
- * roce_run_count() - count a good packet
- * @qp: its destination
- * @packet: the packet
- *
- * RCU read side.
- */
-void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet)
+static void count_packet(struct roce_qp *qp, const struct roce_packet *packet)
 {
 	roce_count(qp, rx_packets);
 	roce_count_add(qp, rx_bytes, roce_packet_size(packet));
@@ -433,6 +426,7 @@ bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
 		complaint = take_packet(qp, skb, packet);
 		alone->end = run->offset;
 		alone->checked = true;
+		alone->same_identification = run->same_identification;
 		if (complaint < 0)
 			return true;
 		roce_drop_packet(qp, complaint, packet->psn);
@@ -464,7 +458,7 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 		run->again = false;
 		if (complaint < 0) {
 			if (!packet->again)
-				roce_run_count(qp, packet);
+				count_packet(qp, packet);
 			return true;
 		}
 		roce_drop_packet(qp, complaint, packet->psn);

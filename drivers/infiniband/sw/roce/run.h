@@ -93,7 +93,6 @@ bool roce_run_next(struct sk_buff *skb, struct roce_qp *qp,
 void roce_run_return(struct sk_buff *skb, const struct roce_packet *packet);
 bool roce_run_check(struct sk_buff *skb, struct roce_qp *qp,
 		    struct roce_packet *packet, struct roce_run *alone);
-void roce_run_count(struct roce_qp *qp, const struct roce_packet *packet);
 void roce_run_addresses(const struct sk_buff *skb, struct in6_addr *source,
 			struct in6_addr *destination);
 void roce_run_ip_headers(const struct sk_buff *skb,
