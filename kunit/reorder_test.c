@@ -319,17 +319,47 @@ static void a_lost_response_is_asked_for_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SEEN(a, completer_retry_err), 0);
 }
 
-static void all_missing_responses_are_asked_for_at_once(struct kunit *test)
+/* Lose a response of each of two READs. */
+static void lose_two_responses(struct wire *wire)
+{
+	struct wire_end *b = &wire->ends[1];
+
+	wire_fault(b, 1, WIRE_DROP);
+	wire_fault(b, PACKETS + 1, WIRE_DROP);
+	post(wire, IB_WR_RDMA_READ);
+	wire_send(wire, IB_WR_RDMA_READ, 2, SIZE);
+}
+
+static void missing_responses_of_all_reads_are_asked_for_at_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+
+	lose_two_responses(wire);
+	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
+	KUNIT_EXPECT_EQ(test, b->sent, 2 * PACKETS + 2);
+}
+
+/* rdma_rxe would not answer the first question after the second one. */
+static void the_next_question_about_a_read_waits_for_an_answer(struct kunit *test)
+{
+	struct wire *wire = new_wire(test, 0);
+	struct wire_end *a = &wire->ends[0], *b = &wire->ends[1];
+	const struct wire_record *answer, *question;
 
 	wire_fault(b, 0, WIRE_DROP);
 	wire_fault(b, 2, WIRE_DROP);
 	post(wire, IB_WR_RDMA_READ);
 	finish(wire, IB_WR_RDMA_READ);
-	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
-	KUNIT_EXPECT_EQ(test, a->trains, 2);
+	answer = wire_find(wire, 1, ROCE_READ_RESPONSE_ONLY, 0);
+	question = wire_find(wire, 0, ROCE_READ_REQUEST, 2);
+	KUNIT_ASSERT_NOT_NULL(test, answer);
+	KUNIT_ASSERT_NOT_NULL(test, question);
+	KUNIT_EXPECT_EQ(test, answer->psn, a->qp->attr.sq_psn);
+	KUNIT_EXPECT_EQ(test, question->psn, roce_psn_add(a->qp->attr.sq_psn, 2));
+	KUNIT_EXPECT_TRUE(test, question > answer);
 	KUNIT_EXPECT_EQ(test, b->sent, PACKETS + 2);
 }
 
@@ -635,11 +665,11 @@ static void refuse_questions(struct wire *wire)
 	unsigned long end = jiffies + PATIENCE;
 
 	a->refuse = U32_MAX;
-	while (!READ_ONCE(a->qp->requester.repairing) && time_before(jiffies, end)) {
+	while (!READ_ONCE(a->qp->requester.questions_due) && time_before(jiffies, end)) {
 		wire_run(wire);
 		usleep_range(100, 200);
 	}
-	KUNIT_EXPECT_TRUE(wire->test, a->qp->requester.repairing);
+	KUNIT_EXPECT_TRUE(wire->test, a->qp->requester.questions_due);
 }
 
 /* The request to send them again waits when the connection ends. */
@@ -654,20 +684,18 @@ static void a_reset_forgets_lost_responses(struct kunit *test)
 	wire_start(wire);
 	refuse_questions(wire);
 	wire_modify(a, &attr, IB_QP_STATE);
-	KUNIT_EXPECT_FALSE(test, a->qp->requester.repairing);
+	KUNIT_EXPECT_FALSE(test, a->qp->requester.questions_due);
 	KUNIT_EXPECT_NULL(test, a->qp->requester.reorder);
 }
 
-/* Two responses are lost, and the netdev takes one of two requests for them. */
+/* The netdev takes one of two requests for them. */
 static void lost_responses_are_asked_for_once(struct kunit *test)
 {
 	struct wire *wire = new_wire(test, 0);
 	struct wire_end *a = &wire->ends[0];
 	struct roce_engine *engine = &a->qp->requester.engine;
 
-	wire_fault(&wire->ends[1], 1, WIRE_DROP);
-	wire_fault(&wire->ends[1], 3, WIRE_DROP);
-	post(wire, IB_WR_RDMA_READ);
+	lose_two_responses(wire);
 	wire_start(wire);
 	refuse_questions(wire);
 	roce_engine_claim(engine);
@@ -675,6 +703,7 @@ static void lost_responses_are_asked_for_once(struct kunit *test)
 	a->room = 1;
 	roce_engine_release(engine);
 	wire_expect(wire, a->send_cq, 1, IB_WC_SUCCESS);
+	wire_expect(wire, a->send_cq, 2, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, SEEN(a, responses_asked_again), 2);
 }
 
@@ -751,7 +780,8 @@ static struct kunit_case reorder_cases[] = {
 	KUNIT_CASE(after_a_loss_the_time_is_a_quarter_of_the_round_trip),
 	KUNIT_CASE(a_lost_response_is_noticed_after_a_time),
 	KUNIT_CASE(a_lost_response_is_asked_for_alone),
-	KUNIT_CASE(all_missing_responses_are_asked_for_at_once),
+	KUNIT_CASE(missing_responses_of_all_reads_are_asked_for_at_once),
+	KUNIT_CASE(the_next_question_about_a_read_waits_for_an_answer),
 	KUNIT_CASE(a_lost_response_of_an_atomic_is_asked_for_alone),
 	KUNIT_CASE(a_lost_response_of_an_atomic_write_is_asked_for_alone),
 	KUNIT_CASE(an_acknowledgment_in_place_of_a_response_is_not_kept),

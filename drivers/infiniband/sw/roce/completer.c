@@ -17,6 +17,7 @@
 #include "flow.h"
 #include "payload.h"
 #include "qp.h"
+#include "question.h"
 #include "reorder.h"
 #include "repair.h"
 #include "request.h"
@@ -154,7 +155,7 @@ static u32 find_awaited_response(const struct roce_requester *requester, u32 lim
 				     roce_psn_add(*roce_asked_end(requester, 0), -1));
 	psn = number == requester->completed ? requester->unacked_psn :
 	      roce_request(requester, number)->first_psn;
-	return roce_psn_diff(psn, limit) < 0 ? psn : limit;
+	return roce_psn_earlier(psn, limit);
 }
 
 /*
@@ -307,7 +308,7 @@ static bool receive_selective(struct roce_qp *qp, struct sk_buff *skb,
 	}
 	whole = acknowledge_until(qp, packet->psn);
 	if (!packet->again && count)
-		roce_repair_learned(qp);
+		roce_repair_count_news(qp);
 	return !whole && receive_response_ahead(qp, skb, packet);
 }
 
@@ -452,6 +453,12 @@ void roce_completer_receive(struct roce_engine *engine, struct sk_buff *skb)
 	receive_responses(roce_requester_qp(engine), skb);
 }
 
+static void ask_again(struct roce_qp *qp, u32 psn)
+{
+	roce_questions_begin(&qp->requester, psn);
+	roce_retransmit_expect_progress(qp);
+}
+
 /**
  * roce_completer_receive_early() - handle kept packets that are not early any more
  * @qp: its requester is owned by the caller, with packets kept, missing, or to be freed
@@ -469,9 +476,9 @@ bool roce_completer_receive_early(struct roce_qp *qp)
 		return true;
 	}
 	if (roce_reorder_is_lost(requester->reorder, qp, psn))
-		roce_retransmit_ask_again(qp, psn);
+		ask_again(qp, psn);
 	else if (roce_reorder_has_lost(requester->reorder))
-		roce_retransmit_ask_for_more(requester,
-					     roce_reorder_lost_end(requester->reorder, qp, psn));
+		roce_questions_go_on(requester,
+				     roce_reorder_lost_end(requester->reorder, qp, psn));
 	return roce_reorder_free_some(requester->reorder, qp);
 }

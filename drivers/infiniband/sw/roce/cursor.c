@@ -120,14 +120,12 @@ static void move_cursor(struct roce_qp *qp, const struct roce_request *request,
 		*roce_asked_end(requester, requester->asked++) = requester->psn;
 	if (packet_index(requester, request) == request->packets)
 		requester->current_request++;
-	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
-		requester->limit_psn = requester->psn;
+	requester->limit_psn = roce_psn_later(requester->limit_psn, requester->psn);
 }
 
 static bool has_arrived(const struct roce_requester *requester, u32 psn)
 {
-	return requester->board && requester->board->gaps &&
-	       roce_scoreboard_has(requester->board, psn);
+	return requester->board && roce_scoreboard_has(requester->board, psn);
 }
 
 /**
@@ -316,8 +314,8 @@ static u32 count_requests_alike(const struct roce_qp *qp, const struct roce_requ
 	if (!roce_qp_is_reliable(qp))
 		return count;
 	/* The peer may have some of them. */
-	if (roce_cursor_sent_before(requester) && requester->board &&
-	    requester->board->gaps)
+	if (roce_cursor_sent_before(requester) &&
+	    roce_scoreboard_has_gaps(requester->board))
 		return 1;
 	count = min(count, roce_window_room(qp));
 	return min(count, packets_until_ack_request(qp, request));
@@ -411,9 +409,7 @@ void roce_cursor_return_to(struct roce_requester *requester,
 	       roce_request(requester, number)->packets)
 		number++;
 	requester->current_request = number;
-	requester->limit_psn = place->limit_psn;
-	if (roce_psn_diff(requester->psn, requester->limit_psn) > 0)
-		requester->limit_psn = requester->psn;
+	requester->limit_psn = roce_psn_later(place->limit_psn, requester->psn);
 	if (!roce_psn_precedes(requester->ack_request_psn, requester->psn))
 		requester->ack_request_psn = place->ack_request_psn;
 	while (requester->asked &&

@@ -37,9 +37,9 @@
  * - when a flight is overdue and nothing that was sent later on this path has arrived:
  *   a broken link, or a router that is gone;
  * - when flights of single packets arrive as copies only, by probes, SAVED times in a row;
- * - when it loses a larger share of its packets than the other paths, by LOSS_MARGIN;
- * - when its round trip is SLOW times as long as the shortest one: packets would wait
- *   for it at the peer.
+ * - when it loses LOSS_MARGIN more of its packets than twice what the others lose;
+ * - when its round trip is longer than SLOW times the shortest one and SLOW_SLACK:
+ *   packets would wait for it at the peer.
  *
  * Nobody leaves the last good path. When that would happen, or when a probe of a silent
  * peer has taken each good path in vain, the whole network is in trouble, and all paths
@@ -516,7 +516,7 @@ static u32 missing(const struct roce_paths *paths, const struct roce_scoreboard 
 
 	if (!roce_psn_precedes(begin, end))
 		return 0;
-	if (!board || !board->gaps)
+	if (!roce_scoreboard_has_gaps(board))
 		return roce_psn_add(end, -begin);
 	return roce_scoreboard_missing(board, begin, end);
 }
@@ -760,7 +760,7 @@ void roce_paths_learn(struct roce_paths *paths, struct roce_scoreboard *board, u
 	*news = (struct roce_path_news) {};
 	paths->until = roce_psn_later(paths->until, until);
 	take_arrivals(paths, board, now, news);
-	if (board && board->gaps) {
+	if (roce_scoreboard_has_gaps(board)) {
 		lose_overtaken(paths, board, now, news);
 		lose_overdue(paths, board, false, now, news);
 	}

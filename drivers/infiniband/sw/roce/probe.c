@@ -19,6 +19,7 @@
 #include "engine.h"
 #include "flow.h"
 #include "qp.h"
+#include "question.h"
 #include "reorder.h"
 #include "request.h"
 #include "requester.h"
@@ -59,7 +60,7 @@ static bool has_asked(const struct roce_requester *requester)
 	const struct roce_request *oldest;
 
 	if (!roce_psn_precedes(requester->ack_request_psn, requester->unacked_psn) ||
-	    (requester->board && requester->board->gaps))
+	    roce_scoreboard_has_gaps(requester->board))
 		return true;
 	oldest = roce_request_of(requester, requester->unacked_psn);
 	return oldest && roce_request_has_response(oldest);
@@ -149,12 +150,12 @@ static void nothing_came(struct roce_qp *qp)
 	if (cursor_can_repeat(qp) || roce_sender_obeys_rnr_nak(&requester->sender))
 		return;
 	roce_spread_unanswered(requester, requester->probe_backoff - 1);
-	if (requester->board && requester->board->gaps) {
+	if (roce_scoreboard_has_gaps(requester->board)) {
 		roce_spread_silence(qp);
 		roce_scoreboard_silence(requester->board);
 		requester->silent = true;
 	} else if (roce_reorder_has_lost(requester->reorder)) {
-		roce_retransmit_ask_from(requester, requester->unacked_psn);
+		roce_questions_begin(requester, requester->unacked_psn);
 	} else {
 		requester->probing = true;
 	}

@@ -2,20 +2,18 @@
 /*
  * Retransmissions that leave the cursor where it is:
  *
- * - requests for lost responses, with any peer: a request for a part of a READ is
- *   legal;
+ * - requests for lost responses, see question.c;
  * - lost requests, if the peer reports them by a selective acknowledgment;
  * - the last packet, as a probe: its acknowledgment reports the losses before it.
  *
  * It is part of the requester's engine and works on its state.
  */
-#include "answer.h"
 #include "counters.h"
 #include "engine.h"
 #include "flow.h"
 #include "packet.h"
 #include "qp.h"
-#include "reorder.h"
+#include "question.h"
 #include "repair.h"
 #include "request.h"
 #include "request_packet.h"
@@ -24,93 +22,11 @@
 #include "roce_wire.h"
 #include "scoreboard.h"
 #include "spread.h"
-#include "trace.h"
 #include "train.h"
 #include "xmit.h"
 
 /* One of so many retransmitted packets asks for an acknowledgment; a power of two. */
 #define ACK_INTERVAL		32
-
-/* A part of a request that one request packet covers, or several that are alike */
-struct missing {
-	const struct roce_request *request;
-	u32 psn;
-	u32 packets;
-};
-
-/* --- Lost responses --- */
-
-/* Find missing responses from @begin to @end; false if there are none. */
-static bool find_missing_between(struct roce_requester *requester, u32 begin, u32 end,
-				 struct missing *missing)
-{
-	u32 number = roce_request_number(requester, begin);
-
-	for (; number != requester->fetched; number++) {
-		const struct roce_request *request = roce_request(requester, number);
-		u32 behind;
-
-		if (roce_psn_diff(request->first_psn, begin) > 0)
-			begin = request->first_psn;
-		if (roce_psn_diff(begin, end) >= 0)
-			break;
-		if (!roce_request_has_response(request))
-			continue;
-		behind = roce_request_packet_end(requester, begin);
-		if (roce_psn_diff(behind, end) > 0)
-			behind = end;
-		*missing = (struct missing) {
-			.request = request,
-			.psn = begin,
-			.packets = roce_psn_add(behind, -begin),
-		};
-		return true;
-	}
-	return false;
-}
-
-/*
- * Find the next missing responses from repair_psn on and before repair_end, before a
- * response that came early; false if there are none.
- */
-static bool find_missing(struct roce_requester *requester, struct missing *missing)
-{
-	u32 begin = requester->repair_psn, end;
-
-	if (roce_psn_diff(requester->unacked_psn, begin) > 0)
-		begin = requester->unacked_psn;
-	while (roce_reorder_find_gap(requester->reorder, &begin, &end) &&
-	       roce_psn_diff(begin, requester->repair_end) < 0) {
-		if (find_missing_between(requester, begin, end, missing))
-			return true;
-		begin = end;
-	}
-	return false;
-}
-
-/* Ask again for at most as many parts as a responder of this driver remembers. */
-static int ask_again(struct roce_qp *qp, struct roce_train *train)
-{
-	struct roce_requester *requester = &qp->requester;
-	struct missing missing;
-
-	roce_spread_train_again(qp, train, true);
-	while (train->packets < ROCE_MAX_PARTS && find_missing(requester, &missing)) {
-		struct roce_packet packet;
-		int err;
-
-		roce_request_describe(qp, missing.request, missing.psn,
-				      missing.packets, &packet);
-		if (!roce_train_fits(train, roce_packet_size(&packet)))
-			return 0;
-		err = roce_request_add_packets(qp, missing.request, &packet, 1,
-					       train);
-		if (err)
-			return train->packets ? 0 : err;
-		requester->repair_psn = roce_psn_add(missing.psn, missing.packets);
-	}
-	return 0;
-}
 
 /* --- Lost requests --- */
 
@@ -132,7 +48,7 @@ static bool is_asked_from(struct roce_requester *requester,
  * Find the next lost request packet, and count those that follow in the same gap and the
  * same request; false if there is none. The cursor sends the packets after it.
  */
-static bool find_lost(struct roce_requester *requester, struct missing *missing)
+static bool find_lost(struct roce_requester *requester, struct roce_missing *missing)
 {
 	struct roce_scoreboard *board = requester->board;
 	const struct roce_request *request;
@@ -151,7 +67,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
 		}
 		if (!roce_request_is_read(request) ||
 		    is_asked_from(requester, request, begin)) {
-			*missing = (struct missing) {
+			*missing = (struct roce_missing) {
 				.request = request,
 				.psn = begin,
 				.packets = min(roce_psn_add(end, -begin),
@@ -169,7 +85,7 @@ static bool find_lost(struct roce_requester *requester, struct missing *missing)
  * Describe a lost packet, and return the number of similar packets to send. The last
  * one of a gap asks for an acknowledgment, and so do some before it.
  */
-static u32 describe_lost(struct roce_qp *qp, const struct missing *missing,
+static u32 describe_lost(struct roce_qp *qp, const struct roce_missing *missing,
 			 const struct roce_train *train, struct roce_packet *packet)
 {
 	const struct roce_request *request = missing->request;
@@ -208,7 +124,7 @@ static void note_sent_again(struct roce_requester *requester, u32 psn, u32 end,
 static int repeat_lost(struct roce_qp *qp, struct roce_train *train)
 {
 	struct roce_requester *requester = &qp->requester;
-	struct missing missing;
+	struct roce_missing missing;
 
 	roce_spread_train_again(qp, train, requester->silent);
 	while (find_lost(requester, &missing)) {
@@ -257,9 +173,9 @@ static int probe(struct roce_qp *qp, struct roce_train *train)
 
 static bool lost_is_due(struct roce_requester *requester)
 {
-	struct missing missing;
+	struct roce_missing missing;
 
-	return requester->board && requester->board->gaps &&
+	return roce_scoreboard_has_gaps(requester->board) &&
 	       has_room_to_repair(requester) && find_lost(requester, &missing);
 }
 
@@ -269,51 +185,8 @@ static bool lost_is_due(struct roce_requester *requester)
  */
 bool roce_repair_is_due(struct roce_requester *requester)
 {
-	struct missing missing;
-
-	if (requester->repairing && !find_missing(requester, &missing))
-		requester->repairing = false;
-	return requester->repairing || lost_is_due(requester) ||
+	return roce_questions_are_due(requester) || lost_is_due(requester) ||
 	       requester->probing;
-}
-
-/* Send one train, of which @xmit has data and build. */
-static int send_again(struct roce_qp *qp, struct roce_xmit *xmit)
-{
-	int err;
-
-	xmit->sender = &qp->requester.sender;
-	xmit->av = &qp->av;
-	xmit->source_port = qp->source_port;
-	err = roce_xmit(qp, xmit);
-	roce_count_add(qp, retransmitted_packets, xmit->train.sent);
-	return err;
-}
-
-/* Go on behind the first questions from @psn on: these have left. */
-static void skip_questions(struct roce_requester *requester, u32 psn, u32 questions)
-{
-	struct missing missing;
-
-	requester->repair_psn = psn;
-	while (questions-- && find_missing(requester, &missing))
-		requester->repair_psn = roce_psn_add(missing.psn, missing.packets);
-}
-
-/* Send one train of questions; after it, they follow for gaps that are lost later. */
-static bool send_questions(struct roce_qp *qp)
-{
-	struct roce_requester *requester = &qp->requester;
-	struct roce_xmit xmit = { .build = ask_again };
-	u32 begin = requester->repair_psn;
-
-	requester->repairing = send_again(qp, &xmit) == -EBUSY;
-	if (xmit.train.sent)
-		requester->question_at = ktime_get_ns();
-	if (requester->repairing)
-		skip_questions(requester, begin, xmit.train.sent);
-	roce_count_add(qp, responses_asked_again, xmit.train.sent);
-	return !requester->repairing;
 }
 
 /*
@@ -330,7 +203,7 @@ static bool send_lost(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	struct roce_xmit xmit = { .build = repeat_lost };
-	struct missing missing;
+	struct roce_missing missing;
 	bool retry;
 	u32 done, n;
 	int err;
@@ -343,7 +216,7 @@ static bool send_lost(struct roce_qp *qp)
 		return true;
 	}
 	xmit.data = !roce_request_is_read(missing.request);
-	err = send_again(qp, &xmit);
+	err = roce_retransmit_send(qp, &xmit);
 	done = roce_xmit_done(&xmit, err);
 	roce_count_add(qp, selective_repeats, xmit.train.sent);
 	roce_spread_sent_again(qp, &xmit, requester->board->repaired);
@@ -368,7 +241,7 @@ static bool send_probe(struct roce_qp *qp)
 	struct roce_xmit xmit = { .build = probe };
 	int err;
 
-	err = send_again(qp, &xmit);
+	err = roce_retransmit_send(qp, &xmit);
 	qp->requester.probing = err == -EBUSY;
 	if (xmit.train.sent)
 		qp->requester.timed_copied = true;
@@ -387,8 +260,8 @@ static bool send_probe(struct roce_qp *qp)
  */
 bool roce_repair_send(struct roce_qp *qp)
 {
-	if (qp->requester.repairing)
-		return send_questions(qp);
+	if (roce_questions_are_due(&qp->requester))
+		return roce_questions_send(qp);
 	if (lost_is_due(&qp->requester))
 		return send_lost(qp);
 	return send_probe(qp);
@@ -417,7 +290,7 @@ static void tell_of_loss(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	struct roce_scoreboard *board = requester->board;
-	struct missing missing;
+	struct roce_missing missing;
 	u32 lost;
 
 	if (!find_lost(requester, &missing) ||
@@ -532,11 +405,11 @@ void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32
 }
 
 /**
- * roce_repair_learned() - count what a selective acknowledgment has told of
+ * roce_repair_count_news() - count what a selective acknowledgment has told of
  * @qp: its requester is owned by the caller, and has moved on to the PSN of the
  *	acknowledgment, after roce_repair_learn()
  */
-void roce_repair_learned(struct roce_qp *qp)
+void roce_repair_count_news(struct roce_qp *qp)
 {
 	look_at_timed(qp);
 	roce_window_arrived(qp, roce_psn_add(qp->requester.board->high, -1));

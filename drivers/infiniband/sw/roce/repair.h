@@ -11,7 +11,7 @@ struct roce_scoreboard;
 
 struct roce_scoreboard *roce_repair_board(struct roce_requester *requester);
 void roce_repair_learn(struct roce_qp *qp, const struct roce_packet *packet, u32 count);
-void roce_repair_learned(struct roce_qp *qp);
+void roce_repair_count_news(struct roce_qp *qp);
 bool roce_repair_alone(struct roce_qp *qp);
 bool roce_repair_is_due(struct roce_requester *requester);
 bool roce_repair_send(struct roce_qp *qp);

@@ -71,7 +71,7 @@ void roce_request_ask_for_ack(const struct roce_qp *qp, struct roce_packet *pack
  * @qp: its requester is owned by the caller
  * @request: of @qp
  * @psn: of the packet
- * @psns: number of its PSNs: for a READ, the responses that it asks for; else 1
+ * @psns: for a READ, the number of responses that it asks for; else ignored
  * @packet: to be filled in; asks for an acknowledgment if it ends the request
  */
 void roce_request_describe(struct roce_qp *qp, const struct roce_request *request,

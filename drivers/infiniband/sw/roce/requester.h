@@ -63,9 +63,9 @@ struct roce_scoreboard;
  * @draining: the event of a drained send queue was not reported yet
  * @latest_key: cache for the key of READ responses, within this section
  * @reorder: responses that came early; NULL before the first one
- * @repairing: missing responses are asked for again, without going back
- * @repair_psn: first PSN of these; those before it were asked for
- * @repair_end: one past the last PSN of these
+ * @questions_due: missing responses are asked for again, see question.c
+ * @question_psn: first PSN of these; those before it were asked for
+ * @question_end: one past the last PSN of these
  * @question_at: time when some of them were asked for last, nanoseconds
  * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
  * @timed_at: its departure, nanoseconds; 0 if no round trip is measured
@@ -80,7 +80,8 @@ struct roce_scoreboard;
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
  * @sack_confirmed: it knows that the requester understands them
  * @confirm_psn: limit_psn when @sack_accepted was set: later packets confirm it
- * @board: their content; NULL before the first one
+ * @board: what the responder is missing; NULL before the first selective acknowledgment,
+ *	or NAK of a responder that can send them
  * @paths: the paths of the packets in flight; NULL if there was only one so far
  * @back_psn: missing packets before this PSN were sent again by going back
  * @losing: a loss was reported to congestion control, and @loss_end is not acknowledged
@@ -134,9 +135,9 @@ struct roce_requester {
 	bool draining;
 	struct roce_key *latest_key;
 	struct roce_reorder *reorder;
-	bool repairing;
-	u32 repair_psn;
-	u32 repair_end;
+	bool questions_due;
+	u32 question_psn;
+	u32 question_end;
 	u64 question_at;
 	u32 timed_psn;
 	u64 timed_at;
@@ -213,9 +214,7 @@ void roce_requester_stop(struct roce_qp *qp);
 void roce_retransmit_expect_progress(struct roce_qp *qp);
 void roce_retransmit_renew(struct roce_qp *qp);
 void roce_retransmit_go_back(struct roce_qp *qp);
-void roce_retransmit_ask_from(struct roce_requester *requester, u32 psn);
-void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn);
-void roce_retransmit_ask_for_more(struct roce_requester *requester, u32 end);
+int roce_retransmit_send(struct roce_qp *qp, struct roce_xmit *xmit);
 void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why);
 void roce_retransmit_forget_losses(struct roce_qp *qp);
 void roce_retransmit_progressed(struct roce_qp *qp);

@@ -5,7 +5,7 @@
  * A NAK or a timeout moves the requester's cursor back to the oldest unacknowledged
  * packet, and everything from there on is sent again: a responder may have dropped
  * the packets after a gap. Further signs of the same gap are ignored until there is
- * progress. Lost responses are asked for again alone.
+ * progress. Lost responses are asked for alone, see question.c.
  *
  * It is part of the requester's engine and works on its state.
  */
@@ -23,6 +23,7 @@
 #include "scoreboard.h"
 #include "spread.h"
 #include "trace.h"
+#include "xmit.h"
 
 /* 9.7.6.1.3: a timeout may last up to four times the value of the attribute. */
 #define MAX_BACKOFF		2
@@ -89,8 +90,8 @@ void roce_retransmit_go_back(struct roce_qp *qp)
 	requester->recovering = roce_requester_awaits_response(requester);
 	requester->sender.rnr_waiting = false;
 	/* What is missing is asked for anyway. */
-	requester->repairing = false;
-	requester->repair_psn = requester->limit_psn;
+	requester->questions_due = false;
+	requester->question_psn = requester->limit_psn;
 	roce_retransmit_forget_losses(qp);
 	requester->back_psn = requester->limit_psn;
 	/* An acknowledgment would be ambiguous between the two copies. */
@@ -122,44 +123,24 @@ void roce_retransmit_retry(struct roce_qp *qp, enum roce_counter why)
 }
 
 /**
- * roce_retransmit_ask_from() - ask again for all missing responses from a PSN on
- * @requester: owned by the caller, and has kept later responses
- * @psn: PSN of the first one
+ * roce_retransmit_send() - send one train that leaves the cursor where it is
+ * @qp: its requester is owned by the caller
+ * @xmit: build and data are set; retransmits packets, or asks for responses again
  *
- * The ACK timeout goes on.
- */
-void roce_retransmit_ask_from(struct roce_requester *requester, u32 psn)
-{
-	requester->repairing = true;
-	requester->repair_psn = psn;
-	requester->repair_end = requester->limit_psn;
-}
-
-/**
- * roce_retransmit_ask_again() - ask again for lost responses, without going back
- * @qp: its requester is owned by the caller, and has kept later responses
- * @psn: PSN of the first lost response
+ * BH disabled, RCU read side.
  *
- * For a responder, a duplicate request is one that lies within a request that it has
- * executed, so all responders accept this (IBA volume 1, 9.4.4 and 9.4.5).
+ * Return: see roce_xmit().
  */
-void roce_retransmit_ask_again(struct roce_qp *qp, u32 psn)
+int roce_retransmit_send(struct roce_qp *qp, struct roce_xmit *xmit)
 {
-	roce_retransmit_ask_from(&qp->requester, psn);
-	roce_retransmit_expect_progress(qp);
-}
+	int err;
 
-/**
- * roce_retransmit_ask_for_more() - ask again for responses that are lost after the first
- * @requester: owned by the caller, which has asked for the first ones
- * @end: PSN of a kept response before which all missing ones are lost
- */
-void roce_retransmit_ask_for_more(struct roce_requester *requester, u32 end)
-{
-	if (requester->repairing || roce_psn_diff(end, requester->repair_psn) <= 0)
-		return;
-	requester->repairing = true;
-	requester->repair_end = end;
+	xmit->sender = &qp->requester.sender;
+	xmit->av = &qp->av;
+	xmit->source_port = qp->source_port;
+	err = roce_xmit(qp, xmit);
+	roce_count_add(qp, retransmitted_packets, xmit->train.sent);
+	return err;
 }
 
 /* Remove acknowledged packets from the scoreboard. */
@@ -169,8 +150,7 @@ static void acknowledge_losses(struct roce_requester *requester)
 
 	requester->news++;
 	requester->probing = false;
-	if (roce_psn_diff(psn, requester->back_psn) > 0)
-		requester->back_psn = psn;
+	requester->back_psn = roce_psn_later(requester->back_psn, psn);
 	if (roce_psn_diff(psn, requester->loss_end) >= 0)
 		requester->losing = false;
 	if (requester->board)
@@ -260,7 +240,7 @@ void roce_retransmit_start(struct roce_qp *qp)
 	struct roce_requester *requester = &qp->requester;
 
 	requester->recovering = false;
-	requester->repairing = false;
+	requester->questions_due = false;
 	requester->back_psn = qp->attr.sq_psn;
 	requester->losing = false;
 	requester->loss_end = qp->attr.sq_psn;

@@ -388,7 +388,7 @@ u32 roce_scoreboard_early(const struct roce_scoreboard *board)
 {
 	u32 n, sum;
 
-	if (!board || !board->gaps)
+	if (!roce_scoreboard_has_gaps(board))
 		return 0;
 	sum = roce_psn_add(board->high, -board->expected);
 	for (n = 0; n < board->gaps; n++)

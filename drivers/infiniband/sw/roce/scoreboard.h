@@ -67,6 +67,12 @@ struct roce_scoreboard {
 	struct roce_sack_range ranges[ROCE_SACK_RANGES];
 };
 
+/** roce_scoreboard_has_gaps() - whether a gap is known; @board may be NULL */
+static inline bool roce_scoreboard_has_gaps(const struct roce_scoreboard *board)
+{
+	return board && board->gaps;
+}
+
 void roce_scoreboard_acknowledge(struct roce_scoreboard *board, u32 psn);
 bool roce_scoreboard_expect(struct roce_scoreboard *board, u32 psn);
 u32 roce_scoreboard_gap_after(const struct roce_scoreboard *board, u32 psn);
