@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Engines: who owns a half of a QP. And lanes, which run the scheduled engines of a CPU
+ * within its budget.
+ */
 #include <linux/delay.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
@@ -48,9 +52,9 @@ static DEFINE_PER_CPU(struct roce_lane, lanes);
 
 /**
  * roce_engine_charge() - charge work to the budget of this CPU
- * @bytes: received or sent bytes, at most the length of an sk_buff
+ * @bytes: received or sent bytes, or what other work costs in bytes
  *
- * BH disabled, as owner of an engine.
+ * BH disabled.
  */
 void roce_engine_charge(u32 bytes)
 {
@@ -58,7 +62,7 @@ void roce_engine_charge(u32 bytes)
 }
 
 /**
- * roce_engine_alloc() - allocate what a half of a QP needs only after a fault of the network
+ * roce_engine_alloc() - allocate what a half of a QP needs only after a loss
  * @size: bytes
  *
  * Any context. Without memory the packet that needs it counts as lost: its sender sends
@@ -337,17 +341,28 @@ static void wake_resting(struct roce_bh *bh)
 	roce_bh_schedule(&lane->bh);
 }
 
-static void leave_lane(struct roce_engine *engine)
+/*
+ * Returns whether the engine is neither scheduled nor running. It may have entered another
+ * lane meanwhile; the caller looks again.
+ */
+static bool leave_lane(struct roce_engine *engine)
 {
 	struct roce_lane *lane = READ_ONCE(engine->lane);
+	bool idle;
 
 	raw_spin_lock_irq(&lane->lock);
-	/* It may have entered another one meanwhile; the caller looks again. */
 	if (!list_empty_careful(&engine->node) && READ_ONCE(engine->lane) == lane) {
 		list_del_init(&engine->node);
 		clear_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
 	}
+	/* A run that ends may have scheduled the next one, which this lane cannot begin now. */
+	idle = !atomic_read_acquire(&engine->runs) &&
+	       !test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags);
+	/* Another lane can, but the engine has entered that before. */
+	smp_rmb();
+	idle = idle && READ_ONCE(engine->lane) == lane;
 	raw_spin_unlock_irq(&lane->lock);
+	return idle;
 }
 
 /*
@@ -358,12 +373,8 @@ static void quiesce(struct roce_engine *engine)
 {
 	if (!READ_ONCE(engine->lane))
 		return;
-	do {
-		leave_lane(engine);
-		/* It may run on several CPUs, but only one of them owns it. */
-		while (atomic_read_acquire(&engine->runs))
-			usleep_range(10, 50);
-	} while (test_bit(ROCE_ENGINE_SCHEDULED, &engine->flags));
+	while (!leave_lane(engine))
+		usleep_range(10, 50);
 }
 
 /**

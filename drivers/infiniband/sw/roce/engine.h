@@ -34,7 +34,7 @@ struct roce_engine_ops {
 /**
  * struct roce_engine - the requester or the responder half of a QP
  * @ops: functions of this half
- * @lock: guards @inbox and the bool fields, and nothing else
+ * @lock: guards @inbox, @inbox_bytes and the bool fields but @resting
  * @inbox: received packets that wait for the owner
  * @inbox_bytes: memory of these packets
  * @owned: there is an owner
@@ -79,7 +79,7 @@ struct roce_engine {
 
 /**
  * roce_engine_rest() - do no more before the scheduled run
- * @engine: owned by the caller, which it has called
+ * @engine: owned by the caller, one of the functions of its ops
  *
  * That run comes after the packets for this host that are in the CPU's backlog now, unless
  * the engine is scheduled already.
