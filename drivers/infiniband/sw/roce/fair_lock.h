@@ -41,9 +41,12 @@ static inline void roce_fair_read_lock(struct roce_fair_lock *lock)
 {
 	int entered = READ_ONCE(lock->entered);
 
-	/* With PREEMPT_RT an rwlock is fair, and who polls may keep the writer from its CPU. */
+	/*
+	 * With PREEMPT_RT an rwlock is fair, and who polls may keep the writer from its CPU.
+	 * A CPU may see a writer enter before it sees the writer arrive: nobody waits then.
+	 */
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT) &&
-	    unlikely(atomic_read(&lock->arrived) != entered))
+	    unlikely(atomic_read(&lock->arrived) - entered > 0))
 		smp_cond_load_relaxed(&lock->entered, VAL != entered);
 	read_lock_bh(&lock->rwlock);
 }
