@@ -273,6 +273,7 @@ static int capture(struct roce_qp *qp, struct roce_av *av,
 	kfree_skb(captured);
 	KUNIT_EXPECT_EQ(((struct wire_end *)qp->ibqp.qp_context)->wire->test,
 			train->priority, 6);
+	train->sent = train->packets;
 	captured = roce_train_finish(train);
 	return 0;
 }

@@ -48,7 +48,7 @@ static void send_long(struct roce_device *dev, u32 count, u32 length,
 			return;
 		skb_put(skb, length);
 		local_bh_disable();
-		roce_egress_charge(dev, skb);
+		roce_egress_charge(dev, skb, true);
 		skb_queue_tail(sent, skb);
 		local_bh_enable();
 	}
@@ -347,6 +347,27 @@ static void packets_that_stay_in_the_host_are_not_counted_forever(struct kunit *
 	held_back(test, line, ENGINES);
 }
 
+/* Acknowledgments leave past them all the time. */
+static void packets_without_a_turn_are_no_progress_of_the_others(struct kunit *test)
+{
+	struct line *line = new_line(test);
+	unsigned long end = jiffies + PATIENCE;
+
+	send(line->dev, ROCE_EGRESS_LIMIT, &line->sent);
+	ask_all(line);
+	while (READ_ONCE(line->turns) != ENGINES && time_before(jiffies, end)) {
+		struct sk_buff *skb = alloc_skb(100, GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		local_bh_disable();
+		roce_egress_charge(line->dev, skb, false);
+		kfree_skb(skb);
+		local_bh_enable();
+		usleep_range(1000, 1500);
+	}
+	KUNIT_EXPECT_EQ(test, line->turns, ENGINES);
+}
+
 /* Twice as long as would be too long for a host that runs */
 static void time_while_the_host_stood_still_does_not_count(struct kunit *test)
 {
@@ -489,6 +510,7 @@ static struct kunit_case egress_cases[] = {
 	KUNIT_CASE(turns_are_given_for_the_bytes_that_have_left),
 	KUNIT_CASE(an_engine_on_another_cpu_keeps_its_place),
 	KUNIT_CASE(packets_that_stay_in_the_host_are_not_counted_forever),
+	KUNIT_CASE(packets_without_a_turn_are_no_progress_of_the_others),
 	KUNIT_CASE(time_while_the_host_stood_still_does_not_count),
 	KUNIT_CASE(packets_may_outlive_the_device),
 	KUNIT_CASE(requests_wait_for_a_turn),

@@ -32,6 +32,7 @@ static enum rdma_link_layer get_link_layer(struct ib_device *ibdev, u32 port)
 static int send_nothing(struct roce_qp *qp, struct roce_av *av,
 			struct roce_train *train)
 {
+	train->sent = train->packets;
 	roce_train_drop(train);
 	return 0;
 }

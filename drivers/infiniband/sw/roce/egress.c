@@ -33,7 +33,7 @@
 #include "egress.h"
 #include "engine.h"
 #include "qp.h"
-#include "train.h"
+#include "train_limits.h"
 
 /* Bounds of the time between two ticks */
 #define MIN_TICK	(10 * NSEC_PER_USEC)
@@ -43,8 +43,8 @@
 #define HISTORY		(2 * ROCE_EGRESS_LIMIT)
 
 /*
- * sk_buffs that stay for so long, while no other sk_buff leaves, are not counted any
- * more. Only time in which the host ran counts: it may be a virtual machine that stood
+ * sk_buffs that stay for so long, while no other one with a turn leaves, are not counted
+ * any more. Only time in which the host ran counts: it may be a virtual machine that stood
  * still.
  */
 #define STUCK_TIME	(50 * NSEC_PER_MSEC)
@@ -65,13 +65,14 @@ struct roce_charge {
  * @socket: is charged with the memory of the sk_buffs in the host's queues
  * @sent: number of sk_buffs sent
  * @total: of all sk_buffs sent
+ * @passed: memory of those that were sent without a turn, modulo 2^32
  * @before: @total before each of the latest sk_buffs, by its number
  * @stuck: memory in the queues that is not counted
  * @lock: guards the fields below, and waiting turns
  * @waiting: turns, in their order
- * @left: memory that had left at the latest tick of @timer, modulo 2^32
+ * @left: memory that had left at the latest progress, see memory_left()
  * @ticked_at: time of that tick, ns
- * @quiet: time without an sk_buff leaving, ns
+ * @quiet: time since the latest progress, ns
  * @interval: time between two ticks, ns
  * @timer: runs while there are waiting turns
  *
@@ -82,6 +83,7 @@ struct roce_egress {
 	struct socket *socket;
 	u64 sent;
 	struct roce_charge total;
+	u32 passed;
 	struct roce_charge before[HISTORY];
 	u32 stuck;
 	spinlock_t lock;		/* see @lock above */
@@ -156,22 +158,30 @@ static u64 next_interval(const struct roce_egress *egress)
 	return max_t(u64, clamp(drained, MIN_TICK, MAX_TICK), hrtimer_resolution);
 }
 
+/*
+ * Memory of the sk_buffs with a turn that have left, modulo 2^32: it grows when one leaves.
+ * Those without a turn lower it while they are in the queues, but may leave past the others.
+ */
+static u32 memory_left(const struct roce_egress *egress)
+{
+	return egress->total.memory - egress->passed - in_queues(egress);
+}
+
 /* Stop counting sk_buffs that are stuck for too long. */
 static void look_for_progress(struct roce_egress *egress)
 {
-	u32 present = in_queues(egress);
-	u32 left = egress->total.memory - present;
+	u32 left = memory_left(egress);
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&egress->lock);
 	/* A late tick counts like one in time. */
 	egress->quiet += min(now - egress->ticked_at, egress->interval);
 	egress->ticked_at = now;
-	if (left != egress->left) {
+	if ((s32)(left - egress->left) > 0) {
 		egress->left = left;
 		egress->quiet = 0;
 	} else if (egress->quiet > STUCK_TIME) {
-		egress->stuck = present;
+		egress->stuck = in_queues(egress);
 	}
 }
 
@@ -215,7 +225,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 static void begin_to_tick(struct roce_egress *egress)
 {
 	lockdep_assert_held(&egress->lock);
-	egress->left = egress->total.memory - in_queues(egress);
+	egress->left = memory_left(egress);
 	egress->ticked_at = ktime_get_ns();
 	egress->quiet = 0;
 	egress->interval = next_interval(egress);
@@ -280,16 +290,19 @@ bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine)
  * roce_egress_charge() - count an sk_buff until it has left the host
  * @dev: the sender
  * @skb: owned by the caller alone
+ * @turn: it has taken a turn
  *
  * BH disabled.
  */
-void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb)
+void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb, bool turn)
 {
 	struct roce_egress *egress = this_cpu_ptr(dev->egress);
 
 	egress->before[egress->sent++ % HISTORY] = egress->total;
 	egress->total.bytes += skb->len;
 	egress->total.memory += skb->truesize;
+	if (!turn)
+		egress->passed += skb->truesize;
 	skb_set_owner_w(skb, egress->socket->sk);
 }
 

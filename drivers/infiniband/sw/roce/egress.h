@@ -42,7 +42,7 @@ void roce_egress_turn_cancel(struct roce_turn *turn);
 
 int roce_egress_open(struct roce_device *dev);
 void roce_egress_close(struct roce_device *dev);
-void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb);
+void roce_egress_charge(struct roce_device *dev, struct sk_buff *skb, bool turn);
 bool roce_egress_take_turn(struct roce_qp *qp, struct roce_engine *engine);
 
 #endif /* ROCE_EGRESS_H */

@@ -19,7 +19,7 @@
 #include "compat.h"
 #include "recv.h"
 #include "roce_wire.h"
-#include "train.h"
+#include "train_limits.h"
 
 /*
  * The ICRC covers the identification. Code that cuts a train counts it up from the first

@@ -152,12 +152,12 @@ static struct dst_entry *find_route(struct net *net, struct roce_av *av)
 }
 
 static int output(struct roce_device *dev, const struct roce_av *av,
-		  struct sk_buff *skb)
+		  struct sk_buff *skb, bool turn)
 {
 	struct net *net = dev->net;
 	int err;
 
-	roce_egress_charge(dev, skb);
+	roce_egress_charge(dev, skb, turn);
 	/* The socket with the MTU setting: IPv6 uses the sk_buff's, IPv4 the argument. */
 	if (av->ipv6)
 		err = ip6_local_out(net, NULL, skb);
@@ -209,9 +209,9 @@ static bool must_be_cut(const struct roce_av *av, struct sk_buff *skb,
 					      &unused));
 }
 
-/* Sets @sent to the number of packets sent before the queue was full. */
+/* Sets @train->sent to the number of packets sent before the queue was full. */
 static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
-			  struct sk_buff *skb, u32 *sent)
+			  struct sk_buff *skb, struct roce_train *train)
 {
 	struct sk_buff *segments, *segment, *next;
 
@@ -223,11 +223,11 @@ static int cut_and_output(struct roce_device *dev, const struct roce_av *av,
 	consume_skb(skb);
 	skb_list_walk_safe(segments, segment, next) {
 		skb_mark_not_on_list(segment);
-		if (output(dev, av, segment)) {
+		if (output(dev, av, segment, train->turn)) {
 			kfree_skb_list(next);
 			return -EAGAIN;
 		}
-		(*sent)++;
+		train->sent++;
 	}
 	return 0;
 }
@@ -257,9 +257,9 @@ static void keep_to_one_queue(const struct roce_qp *qp, struct sk_buff *skb)
  * BH disabled, RCU read side. The caller holds no locks of the driver, since the packet
  * may come back through lo on this very CPU, though only after this returns.
  *
- * Return: 0, also for packets that IP drops silently; -EAGAIN if the egress qdisc is
- * full, after @train->sent packets; -EHOSTUNREACH if there is no route, or a policy
- * forbids it.
+ * Sets @train->sent. Return: 0, also for packets that IP drops silently; -EAGAIN if the
+ * egress qdisc is full, or there is no memory to cut the train, after @train->sent
+ * packets; -EHOSTUNREACH if there is no route, or a policy forbids it.
  */
 int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 {
@@ -288,9 +288,9 @@ int roce_send(struct roce_qp *qp, struct roce_av *av, struct roce_train *train)
 			      train->packets, bytes);
 
 	if (must_be_cut(av, skb, dst))
-		err = cut_and_output(dev, av, skb, &train->sent);
+		err = cut_and_output(dev, av, skb, train);
 	else
-		err = output(dev, av, skb);
+		err = output(dev, av, skb, train->turn);
 	if (!err)
 		train->sent = train->packets;
 	if (!train->sent)

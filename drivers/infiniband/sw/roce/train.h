@@ -13,13 +13,13 @@ struct roce_av;
  * @skb: holds the finished packets; NULL before the first packet
  * @headers: IP and UDP header of the packet under construction
  * @packets: number of finished packets
- * @sent: number of packets that were sent before the egress queue was full; set by a
- *	send function that returns -EAGAIN
+ * @sent: number of packets that were sent; set by roce_send()
  * @segment: bytes of each packet, except for a last, shorter one
  * @closed: the last packet was shorter, or a limit is reached
  * @limit: bytes after which no other packet is added
  * @bytes: bytes of all packets so far
  * @data: it carries payload of a connection, and counts against its rate
+ * @turn: it has a turn, see egress.c
  * @priority: of the sk_buff
  * @departure: CLOCK_MONOTONIC time before which fq holds it; 0 for none
  * @start: bytes before the packet under construction
@@ -47,6 +47,7 @@ struct roce_train {
 	bool closed;
 	u32 limit;
 	bool data;
+	bool turn;
 	u8 priority;
 	u64 departure;
 	u32 bytes;

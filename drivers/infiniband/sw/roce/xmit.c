@@ -121,8 +121,6 @@ int roce_xmit_built(struct roce_qp *qp, struct roce_xmit *xmit, int err)
 	if (err)
 		return not_built(qp, xmit, err);
 	err = roce_flow_send(qp, sender->half, xmit->av, train);
-	if (!err)
-		train->sent = train->packets;
 	if (train->sent)
 		sender->stalls = 0;
 	if (err == -EAGAIN)
@@ -138,6 +136,7 @@ static int build(struct roce_qp *qp, struct roce_xmit *xmit)
 
 	roce_train_open(train, xmit->av, xmit->source_port);
 	train->data = xmit->data;
+	train->turn = true;
 	if (xmit->data)
 		train->limit = roce_flow_train_bytes(&qp->flow);
 	err = xmit->build(qp, train);
