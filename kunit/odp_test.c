@@ -161,6 +161,7 @@ static void an_error_is_no_answer_to_a_later_access(struct kunit *test)
 	struct roce_fault fault = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, odp);
+	odp[1].id = 1;
 	KUNIT_EXPECT_EQ(test, roce_fault_need(&fault, odp, 4096, 1, 1, true), -EAGAIN);
 	fault.err = -EFAULT;
 	roce_fault_settle(&fault, odp, 8192, true);

@@ -55,6 +55,47 @@ else
 	skip "secret memory" "this kernel has none"
 fi
 
+# A file on a disk in memory
+has_file()
+{
+	local disk
+
+	modprobe -a zram ext4 2>/dev/null && disk=/dev/zram$(cat /sys/class/zram-control/hot_add) &&
+		echo 32M >"/sys/block/${disk#/dev/}/disksize" &&
+		mkfs.ext4 -q "$disk" && mkdir "$TMP/frozen" && mount "$disk" "$TMP/frozen" &&
+		truncate -s 4096 "$TMP/frozen/file"
+}
+thaw()
+{
+	fsfreeze --unfreeze "$TMP/frozen" 2>/dev/null || true
+}
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
+# The other program ends only when this one has thawed the file system.
+neighbour()
+{
+	local other this
+
+	"${DUO[@]}" frozen >"$TMP/frozen.out" &
+	other=$!
+	wait_for grep -q "prefetches of its file wait" "$TMP/frozen.out"
+	"${DUO[@]}" neighbour >"$TMP/neighbour.out" &
+	this=$!
+	wait_for has_ended "$this"
+	wait "$this"
+	thaw
+	wait "$other"
+}
+if has_file; then
+	export ROCE_ODP_FILE=$TMP/frozen/file
+	check "prefetches that get stuck keep nobody else from leaving" neighbour
+	thaw
+	wait
+	umount "$TMP/frozen"
+else
+	skip "prefetches that get stuck keep nobody else from leaving" \
+		"this kernel has no file system that can be frozen"
+fi
+
 exits()
 {
 	local round

@@ -4,11 +4,13 @@
  * call for ibv_advise_mr(): this speaks to the kernel directly.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -158,6 +160,57 @@ static void test_advised_of_nothing(void)
 	tap_int("not told of what comes soon", 0,
 		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, list, PARTS));
 	memory_protect(&bench.b, PROT_READ | PROT_WRITE);
+	bench_close(&bench);
+}
+
+/*
+ * More prefetches than the kernel carries out at a time, of the file ROCE_ODP_FILE. They
+ * wait until somebody thaws its file system.
+ */
+void test_frozen(void)
+{
+	enum { REGIONS = 80, PREFETCHES = 16 };
+	int fd = open(getenv("ROCE_ODP_FILE") ?: "", O_RDWR | O_CLOEXEC);
+	uint8_t *start = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct ibv_mr *mr[REGIONS];
+	unsigned int i, n;
+	struct bench bench;
+	int err = 0;
+
+	if (start == MAP_FAILED)
+		die_errno(errno, "ROCE_ODP_FILE");
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	tap_int("a file system is frozen", 0, ioctl(fd, FIFREEZE, 0));
+	for (i = 0; i < REGIONS; i++) {
+		struct ibv_sge list = { .addr = (uintptr_t)start, .length = PAGE };
+
+		mr[i] = ibv_reg_mr(bench.duo.b.pd, start, PAGE,
+				   RIGHTS | IBV_ACCESS_ON_DEMAND);
+		if (!mr[i])
+			die_errno(errno, "ibv_reg_mr on demand");
+		list.lkey = mr[i]->lkey;
+		for (n = 0; n < PREFETCHES && !err; n++)
+			err = advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0,
+				     &list, 1);
+	}
+	tap_int("prefetches of its file wait", 0, err);
+	for (i = 0; i < REGIONS; i++)
+		ibv_dereg_mr(mr[i]);
+	bench_close(&bench);
+}
+
+/* Of prefetches, the kernel is still busy with those of others. */
+void test_neighbour(void)
+{
+	struct bench bench;
+	struct ibv_sge list;
+
+	bench_open(&bench, IBV_QPT_RC, EXPLICIT);
+	list = memory_sge(&bench.b, 0, MEMORY_SIZE);
+	tap_int("a prefetch waits behind those of another program", 0,
+		advise(bench.duo.b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &list, 1));
+	tap_int("its region does not", 0, ibv_dereg_mr(bench.b.mr));
+	bench.b.mr = NULL;
 	bench_close(&bench);
 }
 

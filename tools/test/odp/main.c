@@ -22,6 +22,8 @@ static const struct {
 	{ "failures", test_failures },
 	{ "secret", test_secret },
 	{ "advice", test_advice },
+	{ "frozen", test_frozen },
+	{ "neighbour", test_neighbour },
 	{ "statistics", test_statistics },
 	{ "exit", test_exit },
 	{ "rates", print_rates },

@@ -57,6 +57,8 @@ void test_changes(void);
 void test_failures(void);
 void test_secret(void);
 void test_advice(void);
+void test_frozen(void);
+void test_neighbour(void);
 void test_statistics(void);
 void test_exit(void);
 void print_rates(void);

@@ -28,7 +28,7 @@ static struct workqueue_struct *queue;
 static bool has_failed(const struct roce_fault *fault, const struct roce_odp *odp,
 		       u64 address, bool write)
 {
-	return fault->err && fault->odp == odp && fault->address == address &&
+	return fault->err && fault->odp_id == odp->id && fault->address == address &&
 	       fault->write == write;
 }
 
@@ -77,6 +77,7 @@ int roce_fault_need(struct roce_fault *fault, struct roce_odp *odp, u64 address,
 		return -EACCES;
 
 	fault->odp = odp;
+	fault->odp_id = odp->id;
 	fault->address = address;
 	fault->length = length;
 	fault->ahead = clamp_t(u64, ahead, length, max_t(u32, length, MAX_AHEAD));

@@ -18,7 +18,8 @@ struct roce_odp;
  * @length: bytes that must be present
  * @ahead: bytes that the message will probably need, @length of them at once
  * @address: in the program, of the first byte
- * @odp: the memory
+ * @odp: the memory, kept while @pending
+ * @odp_id: its id
  * @err: why the pages that were missing last cannot be made present, else 0
  */
 struct roce_fault {
@@ -31,6 +32,7 @@ struct roce_fault {
 	u32 ahead;
 	u64 address;
 	struct roce_odp *odp;
+	u64 odp_id;
 	int err;
 };
 

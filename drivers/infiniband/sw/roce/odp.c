@@ -43,6 +43,8 @@
 /* In the list, beside the pointer to a page: it may be written to. */
 #define WRITABLE	1ul
 
+static atomic64_t latest_id;
+
 /**
  * struct chunk - a part of the address space of a program
  * @odp: what it is a part of
@@ -340,8 +342,9 @@ static long map_in_chunk(struct roce_odp *odp, u64 address, u64 length,
  * wherever they are. They may be gone again when it returns.
  *
  * Return: number of pages, or a negative errno: -EFAULT if the program or the kernel may
- * not access some of them, -EINVAL if it has exited, -EBUSY if the kernel took pages back
- * all the time, -EINTR if the caller is killed, or -ENOMEM.
+ * not access some of them, or the region is being deregistered, -EINVAL if the program
+ * has exited, -EBUSY if the kernel took pages back all the time, -EINTR if the caller is
+ * killed, or -ENOMEM.
  */
 long roce_odp_map(struct roce_odp *odp, u64 address, u64 length,
 		  enum roce_odp_map how)
@@ -350,7 +353,8 @@ long roce_odp_map(struct roce_odp *odp, u64 address, u64 length,
 
 	while (length) {
 		u64 part = min(length, CHUNK_SIZE - (address & (CHUNK_SIZE - 1)));
-		long pages = map_in_chunk(odp, address, part, how);
+		long pages = READ_ONCE(odp->ending) ? -EFAULT :
+			     map_in_chunk(odp, address, part, how);
 
 		if (pages >= 0 && fatal_signal_pending(current))
 			pages = -EINTR;
@@ -436,6 +440,8 @@ struct roce_odp *roce_odp_new(struct ib_device *ibdev, int access)
 	/* The root does not keep it, and without a chunk nothing else does. */
 	mmgrab(odp->root->umem.owning_mm);
 	odp->sweep_at = MIN_SWEEP;
+	INIT_LIST_HEAD(&odp->prefetches);
+	odp->id = atomic64_inc_return(&latest_id);
 	return odp;
 }
 
@@ -454,9 +460,9 @@ void roce_odp_put(struct roce_odp *odp)
 
 /**
  * roce_odp_free() - end on-demand paging for a region
- * @odp: the memory, which no section can find any more
+ * @odp: the memory, after roce_prefetch_stop()
  *
- * Process context. Waits for faults in progress.
+ * Process context. Waits for faults and prefetches in progress.
  */
 void roce_odp_free(struct roce_odp *odp)
 {

@@ -4,6 +4,7 @@
 
 #include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
@@ -37,7 +38,10 @@ enum roce_odp_map {
  * @mutex: guards the fields up to @users, and adding and removing chunks
  * @count: number of chunks
  * @sweep_at: number of chunks at which unused ones are looked for
+ * @prefetches: prefetches that have not begun
+ * @ending: no more pages are mapped, see roce_prefetch_stop()
  * @users: faults and prefetches in progress; the memory outlives them
+ * @id: that no other memory has or had
  * @page_faults: pages that a QP had to wait for
  * @page_invalidations: pages that the kernel has taken back
  * @page_prefetches: pages that the program has asked for in advance
@@ -49,7 +53,10 @@ struct roce_odp {
 	struct mutex mutex;		/* see @mutex above */
 	u32 count;
 	u32 sweep_at;
+	struct list_head prefetches;
+	bool ending;
 	atomic_t users;
+	u64 id;
 	atomic64_t page_faults;
 	atomic64_t page_invalidations;
 	atomic64_t page_prefetches;

@@ -22,14 +22,17 @@ static struct workqueue_struct *queue;
 
 /**
  * struct prefetch - memory to make present
- * @work: does it later
+ * @work: does it later, but without a delay: not all kernels can cancel other work without
+ *	waiting for it
+ * @node: among those of @odp that have not begun
  * @odp: the memory, kept by roce_odp_get()
  * @address: in the program
  * @length: bytes
  * @how: for which access
  */
 struct prefetch {
-	struct work_struct work;
+	struct delayed_work work;
+	struct list_head node;
 	struct roce_odp *odp;
 	u64 address;
 	u32 length;
@@ -70,27 +73,45 @@ static int carry_out(const struct prefetch *prefetch)
 
 static void carry_out_later(struct work_struct *work)
 {
-	struct prefetch *prefetch = container_of(work, struct prefetch, work);
+	struct prefetch *prefetch = container_of(to_delayed_work(work),
+						 struct prefetch, work);
 
+	mutex_lock(&prefetch->odp->mutex);
+	list_del(&prefetch->node);
+	mutex_unlock(&prefetch->odp->mutex);
 	carry_out(prefetch);
 	kfree(prefetch);
 }
 
-/*
- * If many wait, or without memory, the program waits, too. It is told no more than if it
- * did not: a page that cannot be had stops no list.
- */
+/* Returns false if the program must carry it out: many wait, or there is no memory. */
+static bool queue_up(const struct prefetch *prefetch)
+{
+	struct roce_odp *odp = prefetch->odp;
+	struct prefetch *later;
+	bool queued;
+
+	if (atomic_read(&odp->users) > MAX_WAITING)
+		return false;
+	later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
+	if (!later)
+		return false;
+	INIT_DELAYED_WORK(&later->work, carry_out_later);
+	mutex_lock(&odp->mutex);
+	queued = !odp->ending;
+	if (queued) {
+		list_add_tail(&later->node, &odp->prefetches);
+		queue_delayed_work(queue, &later->work, 0);
+	}
+	mutex_unlock(&odp->mutex);
+	if (!queued)
+		kfree(later);
+	return queued;
+}
+
+/* The program is told no more than later: a page that cannot be had stops no list. */
 static int carry_out_soon(const struct prefetch *prefetch)
 {
-	struct prefetch *later = NULL;
-
-	if (atomic_read(&prefetch->odp->users) <= MAX_WAITING)
-		later = kmemdup(prefetch, sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
-	if (!later)
-		return carry_out(prefetch) == -EINTR ? -EINTR : 0;
-	INIT_WORK(&later->work, carry_out_later);
-	queue_work(queue, &later->work);
-	return 0;
+	return !queue_up(prefetch) && carry_out(prefetch) == -EINTR ? -EINTR : 0;
 }
 
 static int how_to_map(enum ib_uverbs_advise_mr_advice advice, enum roce_odp_map *how)
@@ -125,6 +146,29 @@ int roce_prefetch_init(void)
 void roce_prefetch_exit(void)
 {
 	destroy_workqueue(queue);
+}
+
+/**
+ * roce_prefetch_stop() - drop the prefetches of a region that have not begun
+ * @odp: its memory, which no section can find any more
+ *
+ * Process context. Those of other regions, which may wait for a file server, do not delay
+ * this one. What has begun ends with the present chunk.
+ */
+void roce_prefetch_stop(struct roce_odp *odp)
+{
+	struct prefetch *prefetch, *next;
+
+	mutex_lock(&odp->mutex);
+	WRITE_ONCE(odp->ending, true);
+	list_for_each_entry_safe(prefetch, next, &odp->prefetches, node) {
+		if (!cancel_delayed_work(&prefetch->work))
+			continue;
+		list_del(&prefetch->node);
+		kfree(prefetch);
+		roce_odp_put(odp);
+	}
+	mutex_unlock(&odp->mutex);
 }
 
 /**

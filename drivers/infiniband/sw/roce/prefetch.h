@@ -4,11 +4,13 @@
 
 #include <rdma/ib_verbs.h>
 
+struct roce_odp;
 struct uverbs_attr_bundle;
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 int roce_prefetch_init(void);
 void roce_prefetch_exit(void);
+void roce_prefetch_stop(struct roce_odp *odp);
 #else
 static inline int roce_prefetch_init(void)
 {
@@ -16,6 +18,10 @@ static inline int roce_prefetch_init(void)
 }
 
 static inline void roce_prefetch_exit(void)
+{
+}
+
+static inline void roce_prefetch_stop(struct roce_odp *odp)
 {
 }
 #endif

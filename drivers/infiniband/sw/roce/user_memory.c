@@ -9,16 +9,19 @@
 #include "dmabuf.h"
 #include "extent.h"
 #include "odp.h"
+#include "prefetch.h"
 #include "roce.h"
 #include "user_memory.h"
 
-static int check_range(struct roce_user_memory *memory)
+/* An address of the program, and a length, may be too large for a 32-bit kernel. */
+static int check_range(u64 start, struct roce_user_memory *memory)
 {
 	u64 end;
 
 	if (memory->access & IB_ZERO_BASED)
 		memory->iova = 0;
-	if (!memory->length || memory->length > ROCE_MAX_MR_SIZE ||
+	if (!memory->length || memory->length > min_t(u64, ROCE_MAX_MR_SIZE, SIZE_MAX) ||
+	    (unsigned long)start != start ||
 	    check_add_overflow(memory->iova, memory->length, &end))
 		return -EINVAL;
 	return 0;
@@ -84,7 +87,7 @@ int roce_user_memory_pin(struct ib_device *ibdev, u64 start,
 	struct ib_umem *umem;
 	int err;
 
-	err = check_range(memory);
+	err = check_range(start, memory);
 	if (err)
 		return err;
 
@@ -129,7 +132,7 @@ int roce_user_memory_map_on_demand(struct ib_device *ibdev, u64 start,
 	if (is_implicit(start, memory))
 		err = memory->iova ? -EINVAL : 0;
 	else
-		err = check_range(memory);
+		err = check_range(start, memory);
 	if (err)
 		return err;
 	if (check_add_overflow(start, memory->length, &end))
@@ -161,7 +164,7 @@ int roce_user_memory_map_dmabuf(struct ib_device *ibdev, int fd, u64 offset,
 	u64 end;
 	int err;
 
-	err = check_range(memory);
+	err = check_range(offset, memory);
 	if (err)
 		return err;
 	if (check_add_overflow(offset, memory->length, &end))
@@ -187,8 +190,10 @@ void roce_user_memory_release(const struct roce_user_memory *memory)
 	kvfree(memory->extents);
 	if (memory->umem)
 		ib_umem_release(memory->umem);
-	if (memory->odp)
+	if (memory->odp) {
+		roce_prefetch_stop(memory->odp);
 		roce_odp_free(memory->odp);
+	}
 	if (memory->dmabuf)
 		roce_dmabuf_unmap(memory->dmabuf, memory->dmabuf_map);
 }
