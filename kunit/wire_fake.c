@@ -114,6 +114,21 @@ static bool is_whole(const struct sk_buff *skb)
 	return !memcmp(skb_tail_pointer(skb) - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
 }
 
+/* An acknowledgment that a later one has overtaken tells nothing. */
+static bool is_outdated(struct wire_end *to, u32 psn)
+{
+	if (roce_psn_precedes(psn, to->told_psn))
+		return true;
+	to->told_psn = psn;
+	return false;
+}
+
+static bool is_response(u8 opcode)
+{
+	return (opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_RC &&
+	       roce_opcode_info(opcode)->flags & ROCE_IS_RESPONSE;
+}
+
 /* @skb: arrives at @to; @psns: known or told */
 static void learn(struct wire_end *to, const struct sk_buff *skb, unsigned long *psns)
 {
@@ -122,7 +137,9 @@ static void learn(struct wire_end *to, const struct sk_buff *skb, unsigned long 
 	u32 psn = get_unaligned_be24(bth + 9), n;
 
 	forget_if_gone_back(to);
-	if (bth[0] != ROCE_OPCODE_SACK || !is_whole(skb))
+	if (is_response(bth[0]) && is_whole(skb))
+		is_outdated(to, roce_psn_add(psn, 1));
+	if (bth[0] != ROCE_OPCODE_SACK || !is_whole(skb) || is_outdated(to, psn))
 		return;
 	/* The expected packet has not arrived, whatever was acknowledged before. */
 	clear_bit(psn % WIRE_PSNS, to->known);
@@ -361,6 +378,7 @@ static void arrive(struct wire *wire, struct sk_buff *skb)
 	struct wire_end *to = destination(wire, skb);
 
 	spin_lock(&wire->lock);
+	to->told_psn = to->qp->requester.unacked_psn;
 	if (!wire->whole_trains)
 		learn(to, skb, to->known);
 	if (wire->merge)

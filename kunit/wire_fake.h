@@ -123,6 +123,7 @@ struct wire_record {
  * @events: bit mask of asynchronous events that were reported
  * @known: PSNs of received selective acknowledgments, by their lower bits
  * @told: the same, of packets merged behind the one that is being received
+ * @told_psn: what the latest of these acknowledgments expects
  * @went_back: how often its device had gone back at that time; then both are cleared
  * @in_vain: number of SENDs and WRITEs that were sent again in spite of @known
  * @held: a packet that is being overtaken
@@ -153,6 +154,7 @@ struct wire_end {
 	unsigned long events;
 	DECLARE_BITMAP(known, WIRE_PSNS);
 	DECLARE_BITMAP(told, WIRE_PSNS);
+	u32 told_psn;
 	u64 went_back;
 	u32 in_vain;
 	struct sk_buff *held;
