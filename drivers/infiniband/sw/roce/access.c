@@ -233,6 +233,21 @@ static int need_pages(struct roce_mr *mr, const struct roce_access *access, u64 
 			       min_t(u64, access->ahead, left), write);
 }
 
+/* After the check of a region, or of a window of it, in the lock: it stays locked. */
+static int begin_locked(struct roce_mr *mr, u64 address, u64 length,
+			struct roce_access_pieces *pieces, int err)
+	__releases(&mr->lock.rwlock)
+{
+	if (err) {
+		roce_fair_read_unlock(&mr->lock);
+		return err;
+	}
+	begin_pieces(mr, address, length, pieces);
+	pieces->locked = true;
+	__release(&mr->lock.rwlock); /* for sparse */
+	return 0;
+}
+
 static int begin_locked_region(struct roce_mr *mr, const struct roce_access *access,
 			       struct roce_access_pieces *pieces,
 			       struct roce_fault *fault)
@@ -242,14 +257,7 @@ static int begin_locked_region(struct roce_mr *mr, const struct roce_access *acc
 	roce_fair_read_lock(&mr->lock);
 	err = region_allows(mr, access) ?
 	      need_pages(mr, access, access->address, fault) : -EACCES;
-	if (err) {
-		roce_fair_read_unlock(&mr->lock);
-		return err;
-	}
-	begin_pieces(mr, access->address, access->length, pieces);
-	pieces->locked = true;
-	__release(&mr->lock.rwlock); /* for sparse: it stays locked */
-	return 0;
+	return begin_locked(mr, access->address, access->length, pieces, err);
 }
 
 static int begin_window(struct roce_mw *mw, const struct roce_access *access,
@@ -267,14 +275,7 @@ static int begin_window(struct roce_mw *mw, const struct roce_access *access,
 		address = access->address - mw->start + mw->address;
 		err = need_pages(mr, access, address, fault);
 	}
-	if (err) {
-		roce_fair_read_unlock(&mr->lock);
-		return err;
-	}
-	begin_pieces(mr, address, access->length, pieces);
-	pieces->locked = true;
-	__release(&mr->lock.rwlock); /* for sparse: it stays locked */
-	return 0;
+	return begin_locked(mr, address, access->length, pieces, err);
 }
 
 static struct roce_key *find_key(struct roce_device *dev,

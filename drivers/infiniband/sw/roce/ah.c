@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Address vectors: where datagrams go, and how IP treats them (IBA volume 1, 11.2.2). A
+ * connected QP has one, and each address handle is one.
+ */
 #include <linux/dcbnl.h>
 #include <linux/if_vlan.h>
 #include <net/dcbnl.h>
@@ -75,7 +79,7 @@ static struct net_device *vlan_of(struct net_device *netdev)
  * Only in contexts that can sleep, because the table has a lock that needs this: the
  * connection manager creates address handles for MADs with interrupts off.
  */
-static int dcb_priority(struct net_device *netdev, u8 traffic_class, gfp_t gfp)
+static int dcb_priority(struct net_device *netdev, u8 traffic_class, bool may_sleep)
 {
 #if IS_ENABLED(CONFIG_DCB)
 	struct dcb_app app = {
@@ -83,7 +87,7 @@ static int dcb_priority(struct net_device *netdev, u8 traffic_class, gfp_t gfp)
 		.protocol = traffic_class >> 2,
 	};
 
-	if (gfpflags_allow_blocking(gfp))
+	if (may_sleep)
 		return fls(dcb_ieee_getapp_mask(netdev, &app)) - 1;
 #endif
 	return -1;
@@ -110,7 +114,7 @@ static u8 service_level_of(const struct net_device *port, struct net_device *vla
  * it is, like SO_PRIORITY of a socket. Otherwise the traffic class determines it, as
  * for a socket with IP_TOS, and qdiscs and the VLAN map it once.
  */
-static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
+static u8 choose_priority(const struct rdma_ah_attr *attr, bool may_sleep)
 {
 	u8 traffic_class = attr->grh.traffic_class;
 	u8 priority = rt_tos2priority(traffic_class & ~INET_ECN_MASK);
@@ -122,7 +126,7 @@ static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
 	if (netdev) {
 		vlan = vlan_of(netdev);
 		port = vlan ? vlan_dev_real_dev(vlan) : netdev;
-		dcb = dcb_priority(port, traffic_class, gfp);
+		dcb = dcb_priority(port, traffic_class, may_sleep);
 		if (attr->sl && attr->sl != service_level_of(port, vlan, priority))
 			priority = attr->sl;
 	}
@@ -131,7 +135,7 @@ static u8 choose_priority(const struct rdma_ah_attr *attr, gfp_t gfp)
 }
 
 static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
-		   gfp_t gfp)
+		   bool may_sleep)
 {
 	const struct ib_global_route *grh = &attr->grh;
 	int err;
@@ -155,7 +159,7 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
 
 	av->traffic_class = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: IPDEFTTL;
-	av->priority = choose_priority(attr, gfp);
+	av->priority = choose_priority(attr, may_sleep);
 	av->flow_label = grh->flow_label & FLOW_LABEL_MASK;
 	av->attr = *attr;
 	av->attr.grh.sgid_attr = NULL;
@@ -172,11 +176,11 @@ static int init_av(struct roce_av *av, const struct rdma_ah_attr *attr,
  * Process context. IBA volume 1, 11.2.2.1, and annex A17.
  *
  * Return: 0, -EINVAL for attributes that no RoCEv2 address can have, -EAFNOSUPPORT
- * for IPv6 on a host without it, or -ENOMEM. After an error there is nothing to release.
+ * for IPv6 on a host without it. After an error there is nothing to release.
  */
 int roce_av_init(struct roce_av *av, const struct rdma_ah_attr *attr)
 {
-	return init_av(av, attr, GFP_KERNEL_ACCOUNT);
+	return init_av(av, attr, true);
 }
 
 /**
@@ -207,16 +211,16 @@ static void free_av_rcu(struct rcu_head *rcu)
 }
 
 static struct roce_av *new_av(struct ib_pd *pd, const struct rdma_ah_attr *attr,
-			      gfp_t gfp)
+			      bool may_sleep)
 {
 	struct roce_av *av;
 	int err;
 
-	av = kmalloc(sizeof(*av), gfp);
+	av = kmalloc(sizeof(*av), may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
 	if (!av)
 		return ERR_PTR(-ENOMEM);
 
-	err = init_av(av, attr, gfp);
+	err = init_av(av, attr, may_sleep);
 	if (err) {
 		kfree(av);
 		return ERR_PTR(err);
@@ -269,8 +273,8 @@ static void unpublish(struct roce_ah *ah)
  *
  * IBA volume 1, 11.2.2.1.
  *
- * Return: 0, -EINVAL, -ENOMEM, -EOPNOTSUPP for a provider that is too old, or
- * -EFAULT.
+ * Return: 0, the errors of roce_av_init(), -ENOMEM, -EOPNOTSUPP for a provider that is too
+ * old, or -EFAULT.
  */
 int roce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		   struct ib_udata *udata)
@@ -283,8 +287,7 @@ int roce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	if (!roce_object_get(&dev->objects.ah, ROCE_MAX_AH))
 		return -ENOMEM;
 
-	ah->av = new_av(ibah->pd, init->ah_attr,
-			may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
+	ah->av = new_av(ibah->pd, init->ah_attr, may_sleep);
 	if (IS_ERR(ah->av)) {
 		roce_object_put(&dev->objects.ah);
 		return PTR_ERR(ah->av);

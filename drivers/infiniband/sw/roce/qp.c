@@ -159,8 +159,7 @@ void roce_qp_receive(struct roce_qp *qp, struct roce_engine *engine,
 {
 	roce_count(qp, rx_trains);
 	trace_roce_train_received(qp, skb, roce_run(skb)->offset,
-				  roce_run_packets(skb),
-				  roce_run(skb)->end - roce_run(skb)->offset);
+				  roce_run_packets(skb), roce_run_bytes(skb));
 	if (!roce_qp_is_datagram(qp))
 		remember_hash(qp, skb);
 	if (!roce_engine_receive(engine, skb))

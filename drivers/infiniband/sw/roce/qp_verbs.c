@@ -89,14 +89,13 @@ static int init_receive_queue(struct roce_qp *qp, struct ib_udata *udata,
 			      struct mminfo *info)
 {
 	struct roce_responder *responder = &qp->responder;
-	size_t room = qp->cap.max_recv_sge * sizeof(struct rxe_sge);
 	int err;
 
 	err = roce_responder_init(qp);
 	if (err || roce_qp_srq(qp))
 		return err;
 	err = roce_ring_init(&responder->ring, qp->cap.max_recv_wr,
-			     sizeof(struct rxe_recv_wqe) + room, false, udata,
+			     roce_receive_size(qp->cap.max_recv_sge), false, udata,
 			     info);
 	if (!err)
 		qp->cap.max_recv_wr = roce_ring_capacity(&responder->ring);
@@ -147,7 +146,7 @@ static void set_default_attr(struct roce_qp *qp)
  * IBA volume 1, 11.2.4.1.
  *
  * Return: 0, -EOPNOTSUPP for a type or flag that is not supported, -EINVAL for
- * values out of range, -ENOMEM.
+ * values out of range, -EBUSY for a second QP 1, -ENOMEM or -EFAULT.
  */
 int roce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		   struct ib_udata *udata)
@@ -385,7 +384,7 @@ static void enter_state(struct roce_qp *qp, const struct ib_qp_attr *attr,
 		roce_requester_start(qp);
 	if (from == IB_QPS_SQE && to == IB_QPS_RTS)
 		roce_requester_flush(qp);
-	/* Its CQ had no room for that. */
+	/* The flush has overflowed the CQ: the QP is in the error state. */
 	if (to == IB_QPS_RTS && READ_ONCE(qp->state) == IB_QPS_ERR)
 		return;
 	/* Pairs with the acquire in roce_qp_can_receive(). */
@@ -425,7 +424,7 @@ static bool state_is(const struct roce_qp *qp, const struct ib_qp_attr *attr,
  * IBA volume 1, 11.2.4.2. On error nothing has changed.
  *
  * Return: 0, -EINVAL for a transition or an attribute that is not allowed in
- * it, -EOPNOTSUPP, -ENOMEM.
+ * it, -EOPNOTSUPP, -ENOMEM, or -EAFNOSUPPORT for an IPv6 address on a host without IPv6.
  */
 int roce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_udata *udata)

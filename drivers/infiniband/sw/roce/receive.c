@@ -5,6 +5,13 @@
 #include "receive.h"
 #include "ring.h"
 #include "roce.h"
+#include "sge.h"
+
+/** roce_receive_size() - bytes of a receive in a ring; @max_sges: its maximum */
+size_t roce_receive_size(u32 max_sges)
+{
+	return sizeof(struct rxe_recv_wqe) + max_sges * sizeof(struct rxe_sge);
+}
 
 /**
  * roce_receive_take() - take the next receive from a ring
@@ -21,7 +28,6 @@ bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
 {
 	const struct rxe_recv_wqe *shared;
 	u64 length = 0;
-	u32 i;
 
 	if (!roce_ring_ready(ring, 0))
 		return false;
@@ -33,8 +39,7 @@ bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
 	if (receive->valid) {
 		roce_ring_copy(receive->sge, shared->dma.sge,
 			       receive->sges * sizeof(struct ib_sge));
-		for (i = 0; i < receive->sges; i++)
-			length += receive->sge[i].length;
+		length = roce_sge_length(receive->sge, receive->sges);
 	}
 	receive->length = min_t(u64, length, ROCE_MAX_MESSAGE);
 	roce_ring_advance(ring);

@@ -27,6 +27,7 @@ struct roce_receive {
 };
 
 /* receive.c: in a ring */
+size_t roce_receive_size(u32 max_sges);
 bool roce_receive_take(struct roce_ring *ring, u32 max_sges,
 		       struct roce_receive *receive);
 int roce_receive_post(struct roce_ring *ring, u32 max_sges,
@@ -39,7 +40,6 @@ bool roce_receive_ensure(struct roce_qp *qp);
 struct roce_sge_walk roce_receive_walk(struct roce_qp *qp, u64 offset,
 				       u32 length);
 int roce_receive_place(struct roce_qp *qp, const struct roce_packet *packet, u64 offset);
-void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited);
 void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
 			  const struct roce_packet *packet);
 void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status);

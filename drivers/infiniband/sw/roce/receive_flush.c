@@ -106,12 +106,7 @@ bool roce_receive_flush(struct roce_qp *qp)
 	int budget = FLUSH_BUDGET;
 
 	while (has_receive_to_flush(qp)) {
-		struct ib_wc wc = {
-			.status = IB_WC_WR_FLUSH_ERR,
-			.opcode = IB_WC_RECV,
-		};
-
-		roce_receive_complete(qp, &wc, false);
+		roce_receive_fail(qp, IB_WC_WR_FLUSH_ERR);
 		roce_engine_charge(ROCE_COMPLETION_COST);
 		responder->flush_interval = 0;
 		if (!--budget)

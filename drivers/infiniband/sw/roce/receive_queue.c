@@ -97,13 +97,8 @@ int roce_receive_place(struct roce_qp *qp, const struct roce_packet *packet, u64
 	return roce_payload_scatter(&walk, packet);
 }
 
-/**
- * roce_receive_complete() - complete the receive in use
- * @qp: its responder is owned by the caller and has a receive
- * @wc: the completion without wr_id and QP
- * @solicited: the sender has asked for an event
- */
-void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
+/* @wc: the completion without wr_id and QP */
+static void complete_receive(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 {
 	struct roce_responder *responder = &qp->responder;
 
@@ -120,8 +115,7 @@ void roce_receive_complete(struct roce_qp *qp, struct ib_wc *wc, bool solicited)
 		roce_count(qp, resp_local_length_error);
 	if (wc->status != IB_WC_SUCCESS)
 		roce_count(qp, resp_cqe_error);
-	if (!roce_cq_post(roce_recv_cq(qp), wc, 1,
-			  solicited || wc->status != IB_WC_SUCCESS))
+	if (!roce_cq_post(roce_recv_cq(qp), wc, 1, solicited))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
 }
 
@@ -142,7 +136,7 @@ void roce_receive_succeed(struct roce_qp *qp, struct ib_wc *wc,
 		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = packet->invalidate;
 	}
-	roce_receive_complete(qp, wc, packet->solicited);
+	complete_receive(qp, wc, packet->solicited);
 }
 
 /**
@@ -154,7 +148,7 @@ void roce_receive_fail(struct roce_qp *qp, enum ib_wc_status status)
 {
 	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
 
-	roce_receive_complete(qp, &wc, false);
+	complete_receive(qp, &wc, false);
 }
 
 /**

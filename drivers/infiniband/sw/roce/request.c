@@ -167,15 +167,6 @@ static bool is_allowed(const struct roce_qp *qp, const struct roce_wr_info *info
 	return info->flags & consumer && info->flags & service;
 }
 
-static u64 sge_length(const struct ib_sge *sge, u32 sges)
-{
-	u64 length = 0;
-
-	while (sges--)
-		length += (sge++)->length;
-	return length;
-}
-
 static void set_operands(struct roce_request *request, u64 compare_add, u64 swap)
 {
 	if (request->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
@@ -286,7 +277,7 @@ static enum ib_wc_status copy_program_sges(const struct roce_qp *qp,
 	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
 	roce_ring_copy(request->sge, shared->dma.sge,
 		       request->sges * sizeof(struct ib_sge));
-	length = sge_length(request->sge, request->sges);
+	length = roce_sge_length(request->sge, request->sges);
 	if (length > ROCE_MAX_MESSAGE)
 		return IB_WC_LOC_LEN_ERR;
 	request->length = length;
@@ -392,7 +383,7 @@ struct roce_request *roce_request_fetch(struct roce_qp *qp)
 static int copy_inline(struct roce_request *request,
 		       const struct ib_send_wr *wr, u32 limit)
 {
-	u64 length = sge_length(wr->sg_list, wr->num_sge);
+	u64 length = roce_sge_length(wr->sg_list, wr->num_sge);
 	u8 *place = request->inline_data;
 	int i;
 
@@ -410,7 +401,7 @@ static int copy_inline(struct roce_request *request,
 
 static int copy_sges(struct roce_request *request, const struct ib_send_wr *wr)
 {
-	u64 length = sge_length(wr->sg_list, wr->num_sge);
+	u64 length = roce_sge_length(wr->sg_list, wr->num_sge);
 
 	if (length > ROCE_MAX_MESSAGE)
 		return -EINVAL;
@@ -421,7 +412,7 @@ static int copy_sges(struct roce_request *request, const struct ib_send_wr *wr)
 	return 0;
 }
 
-/* The same for a kernel consumer, whose work requests have different types */
+/* copy_operation() for a kernel consumer, whose work requests have different types */
 static void copy_kernel_operation(const struct ib_send_wr *wr,
 				  struct roce_request *request)
 {
@@ -504,7 +495,7 @@ int roce_request_post(struct roce_qp *qp, const struct ib_send_wr *wr)
 	u32 completed;
 
 	spin_lock_irqsave(&requester->post_lock, flags);
-	/* Pairs with the release in roce_request_complete(). */
+	/* Pairs with the release in free_slots(). */
 	completed = smp_load_acquire(&requester->completed);
 	if (requester->posted - completed < qp->cap.max_send_wr)
 		err = copy_work_request(qp, wr, roce_request(requester,
@@ -576,10 +567,9 @@ static void free_slots(struct roce_qp *qp, u32 count)
 		roce_ring_advance_by(&requester->ring, count);
 }
 
-static void post_completions(struct roce_qp *qp, const struct ib_wc *wc, u32 count,
-			     bool solicited)
+static void post_completions(struct roce_qp *qp, const struct ib_wc *wc, u32 count)
 {
-	if (count && !roce_cq_post(roce_send_cq(qp), wc, count, solicited))
+	if (count && !roce_cq_post(roce_send_cq(qp), wc, count, false))
 		roce_qp_fail(qp, IB_EVENT_QP_FATAL);
 }
 
@@ -599,7 +589,7 @@ void roce_request_complete(struct roce_qp *qp, enum ib_wc_status status)
 	free_slots(qp, 1);
 	if (status != IB_WC_SUCCESS)
 		count_error(qp, status);
-	post_completions(qp, &wc, described, status != IB_WC_SUCCESS);
+	post_completions(qp, &wc, described);
 }
 
 static void complete_together(struct roce_qp *qp, u32 count)
@@ -611,7 +601,7 @@ static void complete_together(struct roce_qp *qp, u32 count)
 		described += describe_completion(qp, qp->requester.completed + n,
 						 IB_WC_SUCCESS, &wc[described]);
 	free_slots(qp, count);
-	post_completions(qp, wc, described, false);
+	post_completions(qp, wc, described);
 }
 
 /**

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rings that a program maps, and how they are replaced by larger ones. Rings of kernel
+ * consumers are the same, but not mapped.
+ */
 #include <linux/module.h>
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>

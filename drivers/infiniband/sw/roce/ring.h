@@ -88,11 +88,6 @@ static inline u32 roce_ring_used(const struct roce_ring *ring)
 	return (peer - ring->index) & ring->mask;
 }
 
-static inline bool roce_ring_full(const struct roce_ring *ring)
-{
-	return roce_ring_used(ring) >= roce_ring_capacity(ring);
-}
-
 static inline bool roce_ring_empty(const struct roce_ring *ring)
 {
 	return roce_ring_used(ring) == 0;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Walks over scatter/gather lists.
+ */
 #include "access.h"
 #include "sge.h"
 

@@ -30,6 +30,16 @@ struct roce_sge_walk {
 	struct roce_access piece;
 };
 
+/** roce_sge_length() - bytes of a scatter/gather list */
+static inline u64 roce_sge_length(const struct ib_sge *sge, u32 sges)
+{
+	u64 length = 0;
+
+	while (sges--)
+		length += (sge++)->length;
+	return length;
+}
+
 bool roce_sge_next(struct roce_sge_walk *walk);
 int roce_sge_scatter_buffer(struct roce_sge_walk *walk, const void *buffer);
 

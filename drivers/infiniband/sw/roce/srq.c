@@ -12,11 +12,6 @@
 #include "roce.h"
 #include "srq.h"
 
-static size_t receive_size(u32 max_sges)
-{
-	return sizeof(struct rxe_recv_wqe) + max_sges * sizeof(struct rxe_sge);
-}
-
 static int check_srq_init_attr(const struct ib_srq_init_attr *init,
 			       const struct ib_udata *udata)
 {
@@ -63,7 +58,7 @@ int roce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (init->attr.srq_limit <= init->attr.max_wr)
 		srq->limit = init->attr.srq_limit;
 	err = roce_ring_init(&srq->ring, init->attr.max_wr,
-			     receive_size(srq->max_sges), false, udata,
+			     roce_receive_size(srq->max_sges), false, udata,
 			     &response.mi);
 	if (!err && udata)
 		err = ib_copy_to_udata(udata, &response, sizeof(response));
@@ -118,7 +113,7 @@ static int prepare_ring(const struct roce_srq *srq, u32 max_wr,
 
 	if (!max_wr || max_wr > ROCE_MAX_SRQ_WR)
 		return -EINVAL;
-	err = roce_ring_init(ring, max_wr, receive_size(srq->max_sges), false,
+	err = roce_ring_init(ring, max_wr, roce_receive_size(srq->max_sges), false,
 			     udata, &info);
 	if (!err && udata)
 		err = tell_user(udata, &info);
