@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters of a device and of the QPs that are bound to a counter: each packet and each
+ * stall is counted once, and no count is lost.
+ */
 #include <rdma/ib_verbs.h>
 
 #include "fixture.h"

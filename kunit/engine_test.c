@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Engines: whatever happens at the same time, one CPU owns an engine, nothing that it must
+ * do is forgotten, and packets keep their order.
+ */
 #include <linux/kthread.h>
 #include <linux/sizes.h>
 

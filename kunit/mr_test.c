@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory regions: a key reaches exactly the bytes that were registered, with the rights
+ * that were granted, and no others.
+ */
 #include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory windows: a window grants its own bytes and rights, as long as it is bound.
+ */
 #include "access.h"
 #include "fixture.h"
 

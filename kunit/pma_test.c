@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The performance management agent: its answers are those that the IBA specification wants.
+ */
 #include <rdma/ib_mad.h>
 
 #include "fixture.h"

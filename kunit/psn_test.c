@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Arithmetic of 24-bit packet sequence numbers.
+ */
 #include <kunit/test.h>
 
 #include "roce_psn.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Trains: what is built is parsed again, and what is damaged, truncated or hostile is
+ * dropped alone.
+ */
 #include <linux/udp.h>
 #include <net/gso.h>
 #include <net/ip.h>

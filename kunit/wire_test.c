@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Headers and opcodes are those of the IBA specification, which iba.h repeats in its own
+ * words.
+ */
 #include <kunit/test.h>
 
 #include "iba.h"

@@ -34,7 +34,7 @@ static void widen(struct sender *sender)
 	sender->window_psn = sender->limit_psn;
 }
 
-static void start_slowly(struct sender *sender)
+static void grow_in_slow_start(struct sender *sender)
 {
 	u32 most = min_of(2 * sender->busy_packets, widest());
 	u64 before = sender->delivered;
@@ -59,7 +59,7 @@ void window_end_slow_start(struct sender *sender)
 void window_arrived(struct sender *sender, u32 psn)
 {
 	if (sender->slow_start)
-		start_slowly(sender);
+		grow_in_slow_start(sender);
 	if (!roce_psn_precedes(psn, sender->window_psn))
 		widen(sender);
 }

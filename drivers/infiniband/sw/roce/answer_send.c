@@ -10,7 +10,6 @@
 #include "access.h"
 #include "answer.h"
 #include "counters.h"
-#include "engine.h"
 #include "packet.h"
 #include "payload.h"
 #include "qp.h"

@@ -10,8 +10,8 @@
  *	16 bytes of zero
  *	ICRC
  *
- * A CNP belongs to no message and to neither half of a QP: it is sent and received
- * without the engines, is not paced, not acknowledged, and must not be marked. It does
+ * A CNP belongs to no message and to neither half of a QP: it is received without the
+ * engines, is not paced, not acknowledged, and must not be marked. It does
  * not go through the transmitter (xmit.c) either, because nothing waits to send it.
  */
 #include "cnp.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: rings that the driver fills, and the events of consumers that wait
+ * for a completion.
+ */
 #include <rdma/uverbs_ioctl.h>
 
 #include "compat.h"

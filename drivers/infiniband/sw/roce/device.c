@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A device: what it says of itself, and how it is made and freed. The list of all devices
+ * is in devices.c.
+ */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>

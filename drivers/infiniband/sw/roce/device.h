@@ -60,7 +60,7 @@ enum roce_device_state {
  *	and whether peers are offered selective acknowledgments
  * @paths: number of paths that a QP spreads its packets over, see path.c
  * @early_bytes: memory of the packets that came early and are kept, bytes
- * @objects: number of objects of each kind, limited by the ROCE_MAX_* above
+ * @objects: number of objects of each kind, limited by the ROCE_MAX_* of roce.h
  */
 struct roce_device {
 	struct ib_device ibdev;

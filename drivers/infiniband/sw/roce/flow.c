@@ -300,7 +300,7 @@ bool roce_flow_is_controlled(const struct roce_qp *qp)
  * A17 of the IBA specification). Without congestion control the consumer chooses
  * the codepoint by the traffic class.
  *
- * Return: the return value of the device's send function.
+ * Return: see roce_send().
  */
 int roce_flow_send(struct roce_qp *qp, enum roce_half half, struct roce_av *av,
 		   struct roce_train *train)

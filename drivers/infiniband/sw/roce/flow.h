@@ -96,7 +96,7 @@ bool roce_flow_look(struct roce_qp *qp, struct roce_flow_view *view);
 #define ROCE_LOSS_SPAN	64u
 
 /**
- * roce_is_congestion() - whether losses reported by a SACK mean congestion
+ * roce_is_congestion() - whether losses mean congestion
  * @lost: number of packets lost
  * @sent: number of packets sent
  *

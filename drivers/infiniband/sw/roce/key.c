@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * L_Keys and R_Keys: the table in which the data path finds regions and windows.
+ */
 #include <linux/random.h>
 
 #include "device.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the opcodes of the BTH mean: the headers of a packet, and its place in a message.
+ */
 #include <linux/cache.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -115,8 +118,8 @@ void __init roce_opcodes_init(void)
  * roce_opcode_info() - look up an opcode
  * @opcode: first byte of a BTH
  *
- * Return: its headers and properties; the flags are 0 if this driver does not have
- * the opcode's service (IBA volume 1, table 38).
+ * Return: its headers and properties; the flags are 0 for a reserved opcode, or one of a
+ * service that this driver does not have (IBA volume 1, table 38).
  */
 const struct roce_opcode_info *roce_opcode_info(__u8 opcode)
 {

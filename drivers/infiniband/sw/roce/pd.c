@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Programs that open the device, and their protection domains.
+ */
 #include "device.h"
 #include "pd.h"
 #include "roce.h"

@@ -24,11 +24,10 @@ enum roce_loss_recovery {
 #define ROCE_REORDERING_US	50000
 
 /*
- * Limits of early packets, ahead of a missing one. Each half of a QP keeps so many, and
- * expects its peer to do the same: it sends no more.
+ * Each half of a QP keeps so many packets ahead of a missing one, and expects its peer to
+ * do the same: it sends no more.
  */
 #define ROCE_EARLY_PACKETS	32768u
-#define ROCE_EARLY_BYTES	SZ_128M
 
 /**
  * struct roce_reorder - packets that came before others which were sent earlier

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Waits for the sections of other CPUs. The header says what a section is.
+ */
 #include <linux/delay.h>
 
 #include "section.h"

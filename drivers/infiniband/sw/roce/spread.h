@@ -2,9 +2,7 @@
 #ifndef ROCE_SPREAD_H
 #define ROCE_SPREAD_H
 
-#include "path.h"
 #include "qp.h"
-#include "roce_psn.h"
 
 struct roce_cursor_place;
 struct roce_packet;

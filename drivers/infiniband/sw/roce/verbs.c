@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The verbs of a device, as the RDMA core calls them. Each is in the file of its object.
+ */
 #include <linux/module.h>
 #include <rdma/ib_mad.h>
 

@@ -40,8 +40,9 @@
 #define WINDOW_STEP		4
 #define MAX_WINDOW_BYTES	SZ_32M
 
-/* Limit of packets ahead of the oldest missing one, in addition to ROCE_EARLY_* */
+/* Limits of what is ahead of the oldest missing packet, besides ROCE_EARLY_PACKETS */
 #define EARLY_WINDOWS		4u
+#define MAX_EARLY_BYTES		SZ_128M
 
 /* A round trip is so much longer for a queue, and not for a host that is slow to answer. */
 #define CROWDED_NANOSECONDS	(50 * NSEC_PER_USEC)
@@ -106,7 +107,7 @@ u32 roce_window_room(const struct roce_qp *qp)
 	const struct roce_requester *requester = &qp->requester;
 	u32 used = under_way(requester), ahead = roce_in_flight(requester);
 	u32 most = min3(EARLY_WINDOWS * requester->window, ROCE_EARLY_PACKETS,
-			ROCE_EARLY_BYTES / (u32)qp->mtu);
+			MAX_EARLY_BYTES / (u32)qp->mtu);
 
 	if (used >= requester->window || ahead >= most)
 		return 0;
@@ -196,7 +197,7 @@ static void widen(struct roce_qp *qp)
 	requester->window_psn = requester->limit_psn;
 }
 
-static void start_slowly(struct roce_qp *qp)
+static void grow_in_slow_start(struct roce_qp *qp)
 {
 	struct roce_requester *requester = &qp->requester;
 	u32 delivered = roce_window_delivered(requester);
@@ -219,7 +220,7 @@ void roce_window_arrived(struct roce_qp *qp, u32 psn)
 	struct roce_requester *requester = &qp->requester;
 
 	if (requester->slow_start)
-		start_slowly(qp);
+		grow_in_slow_start(qp);
 	if (!roce_psn_precedes(psn, requester->window_psn))
 		widen(qp);
 }
