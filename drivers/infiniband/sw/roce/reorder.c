@@ -18,24 +18,19 @@
  *   for lost and then comes twice was only late, too.
  * - FORGET_LOSSES losses without reordering start this from the beginning.
  *
- * Thousands of runs may be kept, and the peer decides which. So nothing walks over all
- * of them: each question is answered by a search in their tree:
- *
- * - by time, since the times of runs grow with their PSNs;
- * - by islands, which are sequences of runs without a gap between them. The first run
- *   of an island is marked, and knows where the island ends.
+ * Runs are kept in a tree that knows their gaps, see islands.c.
  *
  * Both halves of a QP have one of these as soon as a packet comes early: the responder
  * for requests, and the requester for the responses of READs and atomics.
  */
 #include <linux/mm.h>
-#include <linux/rbtree_augmented.h>
 
 #include "codec.h"
 #include "compat.h"
 #include "counters.h"
 #include "device.h"
 #include "engine.h"
+#include "islands.h"
 #include "qp.h"
 #include "reorder.h"
 #include "roce_psn.h"
@@ -70,17 +65,6 @@ static u64 longest_wait(const struct roce_qp *qp)
 	if (READ_ONCE(qp->dev->loss_recovery) == ROCE_GO_BACK_N)
 		return 0;
 	return (u64)READ_ONCE(qp->dev->reordering_us) * NSEC_PER_USEC;
-}
-
-static u32 first_psn(struct sk_buff *skb)
-{
-	return roce_run(skb)->early_psn;
-}
-
-/* One past the last PSN of an island, given its first run */
-static u32 end_of_island(struct sk_buff *island)
-{
-	return roce_run(island)->early_end;
 }
 
 /* An acknowledgment has the PSN of a request, whose response may still come. */
@@ -185,83 +169,6 @@ static struct sk_buff *last_kept(const struct roce_reorder *reorder)
 	return skb_rb_last(&reorder->kept);
 }
 
-/* The last run that begins at or before @psn, or NULL */
-static struct sk_buff *find_at(const struct roce_reorder *reorder, u32 psn)
-{
-	struct rb_node *node = reorder->kept.rb_node;
-	struct sk_buff *found = NULL;
-
-	while (node) {
-		struct sk_buff *skb = rb_to_skb(node);
-		bool behind = roce_psn_diff(first_psn(skb), psn) > 0;
-
-		if (!behind)
-			found = skb;
-		node = behind ? node->rb_left : node->rb_right;
-	}
-	return found;
-}
-
-static bool begins_island(const struct rb_node *node)
-{
-	return roce_run(rb_to_skb(node))->early_island;
-}
-
-static bool has_islands(const struct rb_node *node)
-{
-	return node && roce_run(rb_to_skb(node))->early_islands;
-}
-
-/* Returns true if @skb is up to date, and so are all runs above it in the tree. */
-static bool look_for_islands(struct sk_buff *skb, bool may_stop)
-{
-	struct roce_run *run = roce_run(skb);
-	bool islands = run->early_island || has_islands(skb->rbnode.rb_left) ||
-		       has_islands(skb->rbnode.rb_right);
-
-	if (may_stop && run->early_islands == islands)
-		return true;
-	run->early_islands = islands;
-	return false;
-}
-
-/* The callbacks copy one byte of the control block. */
-RB_DECLARE_CALLBACKS(static, islands, struct sk_buff, rbnode,
-		     cb[offsetof(struct roce_run, early_islands)], look_for_islands)
-
-static void mark_island(struct sk_buff *skb, bool begins)
-{
-	roce_run(skb)->early_island = begins;
-	islands.propagate(&skb->rbnode, NULL);
-}
-
-/* The first run of the last island that begins at or before @psn, or NULL */
-static struct sk_buff *island_at(const struct roce_reorder *reorder, u32 psn)
-{
-	struct rb_node *node = reorder->kept.rb_node, *found = NULL;
-
-	while (node) {
-		bool behind = roce_psn_diff(first_psn(rb_to_skb(node)), psn) > 0;
-
-		if (!behind && (begins_island(node) || has_islands(node->rb_left)))
-			found = node;
-		node = behind ? node->rb_left : node->rb_right;
-	}
-	/* The run begins an island, or belongs to that of the next marked run on the left. */
-	while (found && !begins_island(found)) {
-		found = found->rb_left;
-		while (has_islands(found->rb_right))
-			found = found->rb_right;
-	}
-	return found ? rb_to_skb(found) : NULL;
-}
-
-static struct sk_buff *next_island(const struct roce_reorder *reorder,
-				   struct sk_buff *island)
-{
-	return skb_rb_next(find_at(reorder, end_of_island(island)));
-}
-
 static bool is_sack(struct sk_buff *skb)
 {
 	struct roce_run at = *roce_run(skb);
@@ -273,15 +180,15 @@ static bool is_sack(struct sk_buff *skb)
 /* While a response is missing, the peer may report the same losses again and again. */
 static bool is_same_sack(const struct roce_reorder *reorder, struct sk_buff *skb)
 {
-	struct sk_buff *kept = find_at(reorder, first_psn(skb));
+	struct sk_buff *kept = roce_islands_run_at(&reorder->kept, roce_early_psn(skb));
 
-	return kept && first_psn(kept) == first_psn(skb) && roce_run_packets(skb) == 1 &&
+	return kept && roce_early_psn(kept) == roce_early_psn(skb) && roce_run_packets(skb) == 1 &&
 	       is_sack(kept) && is_sack(skb);
 }
 
 /*
  * A sender that goes back sends kept packets again. @whole: look_through() the run;
- * @island: island_at() it
+ * @island: roce_islands_at() it
  */
 static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *skb, bool whole,
 		    struct sk_buff *island)
@@ -289,83 +196,7 @@ static bool is_copy(const struct roce_reorder *reorder, struct sk_buff *skb, boo
 	if (!whole)
 		return is_same_sack(reorder, skb);
 	return island &&
-	       roce_psn_diff(end_of_island(island), roce_run(skb)->early_end) >= 0;
-}
-
-static void grow_island(struct sk_buff *island, u32 end)
-{
-	if (roce_psn_diff(end, end_of_island(island)) > 0)
-		roce_run(island)->early_end = end;
-}
-
-/*
- * A new run belongs to @island, or begins one after it. It fills at most as many gaps as
- * it has packets.
- */
-static void join_islands(struct roce_reorder *reorder, struct sk_buff *island,
-			 struct sk_buff *skb)
-{
-	struct sk_buff *next;
-
-	if (!island || roce_psn_diff(first_psn(skb), end_of_island(island)) > 0) {
-		island = skb;
-		mark_island(island, true);
-	}
-	grow_island(island, roce_run(skb)->early_end);
-	while ((next = island_at(reorder, end_of_island(island))) != island) {
-		grow_island(island, end_of_island(next));
-		mark_island(next, false);
-	}
-}
-
-/* The first run of an island is removed: the next run begins the rest of the island. */
-static void hand_island_on(struct sk_buff *skb)
-{
-	struct sk_buff *next = skb_rb_next(skb);
-
-	if (!next || roce_run(next)->early_island)
-		return;
-	roce_run(next)->early_end = end_of_island(skb);
-	mark_island(next, true);
-}
-
-/*
- * A run has the time of the run after it, if there is one, else its own arrival. So times
- * grow with PSNs, and no run has a time after its arrival.
- */
-static void note_time(struct sk_buff *skb)
-{
-	struct sk_buff *next = skb_rb_next(skb);
-
-	skb->tstamp = next ? next->tstamp : ktime_get();
-}
-
-static void insert_run(struct roce_reorder *reorder, struct sk_buff *skb)
-{
-	struct rb_node **place = &reorder->kept.rb_node, *parent = NULL;
-
-	roce_run(skb)->early_island = false;
-	roce_run(skb)->early_islands = false;
-	while (*place) {
-		parent = *place;
-		place = roce_psn_diff(first_psn(rb_to_skb(parent)),
-				      first_psn(skb)) > 0 ?
-			&parent->rb_left : &parent->rb_right;
-	}
-	rb_link_node(&skb->rbnode, parent, place);
-	rb_insert_augmented(&skb->rbnode, &reorder->kept, &islands);
-	note_time(skb);
-	reorder->runs++;
-}
-
-/* The tree node shares memory with these fields of the sk_buff. */
-static void take_out(struct rb_root *root, struct sk_buff *skb)
-{
-	rb_erase_augmented(&skb->rbnode, root, &islands);
-	skb->next = NULL;
-	skb->prev = NULL;
-	skb->dev = NULL;
-	roce_run(skb)->prefix.size = 0;
+	       roce_psn_diff(roce_island_end(island), roce_run(skb)->early_end) >= 0;
 }
 
 /* RFC 8985, 6.2: a quarter of the round trip, which is known since an earlier loss */
@@ -427,7 +258,7 @@ bool roce_reorder_prepare(struct roce_reorder **reorder, struct roce_engine *eng
 static void keep_run(struct roce_reorder *reorder, struct roce_qp *qp, struct sk_buff *skb,
 		     bool whole)
 {
-	struct sk_buff *island = island_at(reorder, first_psn(skb));
+	struct sk_buff *island = roce_islands_at(&reorder->kept, roce_early_psn(skb));
 
 	if (is_copy(reorder, skb, whole, island)) {
 		reorder->copied = true;
@@ -435,8 +266,8 @@ static void keep_run(struct roce_reorder *reorder, struct roce_qp *qp, struct sk
 			      ROCE_COUNTER_duplicate_request);
 		return;
 	}
-	insert_run(reorder, skb);
-	join_islands(reorder, island, skb);
+	roce_islands_add(&reorder->kept, skb, island);
+	reorder->runs++;
 	charge_kept(reorder, qp, skb->truesize);
 	roce_count(qp, reorder_kept);
 }
@@ -469,7 +300,8 @@ bool roce_reorder_keep(struct roce_reorder *reorder, struct roce_qp *qp,
 		whole = look_through(reorder, qp, skb, &rest);
 		keep_run(reorder, qp, skb, whole);
 		skb = rest;
-	} while (skb && has_room_to_keep(reorder, qp, skb, roce_psn_add(first_psn(skb), -psn)));
+	} while (skb && has_room_to_keep(reorder, qp, skb,
+					 roce_psn_add(roce_early_psn(skb), -psn)));
 	if (skb)
 		roce_drop_run(qp->dev, READ_ONCE(qp->counters), skb,
 			      ROCE_COUNTER_reorder_no_room);
@@ -489,10 +321,9 @@ struct sk_buff *roce_reorder_take(struct roce_reorder *reorder,
 {
 	struct sk_buff *skb = first_kept(reorder);
 
-	if (!skb || roce_psn_diff(first_psn(skb), psn) > 0)
+	if (!skb || roce_psn_diff(roce_early_psn(skb), psn) > 0)
 		return NULL;
-	hand_island_on(skb);
-	take_out(&reorder->kept, skb);
+	roce_islands_take_first(&reorder->kept, skb);
 	reorder->runs--;
 	charge_kept(reorder, qp, -skb->truesize);
 	return skb;
@@ -513,7 +344,7 @@ static void allow(struct roce_reorder *reorder, const struct roce_qp *qp, u64 la
 static void extend_recovery(struct roce_reorder *reorder)
 {
 	if (reorder->lost_at && reorder->runs)
-		reorder->recovery_end = roce_psn_add(first_psn(last_kept(reorder)), 1);
+		reorder->recovery_end = roce_psn_add(roce_early_psn(last_kept(reorder)), 1);
 }
 
 /* All or some of the missing packets have come. */
@@ -544,7 +375,7 @@ static void enter_gap(struct roce_reorder *reorder, u32 psn)
 	struct sk_buff *behind = first_kept(reorder);
 
 	reorder->gap_psn = psn;
-	reorder->gap_end = first_psn(behind);
+	reorder->gap_end = roce_early_psn(behind);
 	reorder->gap_since = ktime_get_ns();
 	/* That is longer ago if the gap was behind another one. */
 	reorder->gap_overtaken = ktime_to_ns(behind->tstamp);
@@ -563,7 +394,7 @@ static void lose_gap(struct roce_reorder *reorder)
 	reorder->lost_at = ktime_get_ns();
 	reorder->recovering = true;
 	reorder->recovery_end =
-		roce_psn_add(first_psn(last_kept(reorder)), 1);
+		roce_psn_add(roce_early_psn(last_kept(reorder)), 1);
 	reorder->lost_since = reorder->gap_overtaken;
 	reorder->lost_psn = reorder->gap_psn;
 	reorder->lost_psn_valid = true;
@@ -657,14 +488,14 @@ bool roce_reorder_is_lost(struct roce_reorder *reorder, struct roce_qp *qp,
  */
 bool roce_reorder_find_gap(const struct roce_reorder *reorder, u32 *begin, u32 *end)
 {
-	struct sk_buff *island = island_at(reorder, *begin), *next;
+	struct sk_buff *island = roce_islands_at(&reorder->kept, *begin), *next;
 
-	if (island && roce_psn_diff(end_of_island(island), *begin) > 0)
-		*begin = end_of_island(island);
-	next = island ? next_island(reorder, island) : first_kept(reorder);
+	if (island && roce_psn_diff(roce_island_end(island), *begin) > 0)
+		*begin = roce_island_end(island);
+	next = island ? roce_islands_next(&reorder->kept, island) : first_kept(reorder);
 	if (!next)
 		return false;
-	*end = first_psn(next);
+	*end = roce_early_psn(next);
 	return true;
 }
 
@@ -677,7 +508,7 @@ bool roce_reorder_has_gap(const struct roce_reorder *reorder, u32 psn)
 {
 	struct sk_buff *skb = reorder ? first_kept(reorder) : NULL;
 
-	return skb && roce_psn_diff(first_psn(skb), psn) > 0;
+	return skb && roce_psn_diff(roce_early_psn(skb), psn) > 0;
 }
 
 /**
@@ -696,34 +527,17 @@ u32 roce_reorder_ranges(const struct roce_reorder *reorder, u32 psn,
 	u32 count = 0;
 
 	while (island && count < most) {
-		u32 begin = roce_psn_add(first_psn(island), -psn);
-		u32 end = roce_psn_add(end_of_island(island), -psn);
+		u32 begin = roce_psn_add(roce_early_psn(island), -psn);
+		u32 end = roce_psn_add(roce_island_end(island), -psn);
 
 		if (end > U16_MAX)
 			break;
 		ranges[count++] = (struct roce_sack_range) {
 			cpu_to_be16(begin), cpu_to_be16(end)
 		};
-		island = next_island(reorder, island);
+		island = roce_islands_next(&reorder->kept, island);
 	}
 	return count;
-}
-
-/* The last run that came at or before @time, or NULL */
-static struct sk_buff *last_at_time(const struct roce_reorder *reorder, ktime_t time)
-{
-	struct rb_node *node = reorder->kept.rb_node;
-	struct sk_buff *found = NULL;
-
-	while (node) {
-		struct sk_buff *skb = rb_to_skb(node);
-		bool later = ktime_after(skb->tstamp, time);
-
-		if (!later)
-			found = skb;
-		node = later ? node->rb_left : node->rb_right;
-	}
-	return found;
 }
 
 /* The last run before which all missing packets are lost, or NULL */
@@ -734,7 +548,7 @@ static struct sk_buff *last_overtaker(const struct roce_reorder *reorder, u64 wa
 	u32 behind = 1;
 
 	if (reorder->reorders)
-		return last_at_time(reorder, time);
+		return roce_islands_run_by(&reorder->kept, time);
 	for (; skb && behind < OVERTAKERS && ktime_after(skb->tstamp, time); behind++)
 		skb = skb_rb_prev(skb);
 	return skb;
@@ -776,7 +590,7 @@ u32 roce_reorder_lost_end(struct roce_reorder *reorder, struct roce_qp *qp, u32 
 {
 	u64 wait = min(reorder->wait, longest_wait(qp));
 	struct sk_buff *skb = last_overtaker(reorder, wait);
-	u32 lost_end = skb ? first_psn(skb) : psn;
+	u32 lost_end = skb ? roce_early_psn(skb) : psn;
 	u32 begin = lost_end, end;
 
 	reorder->look_at = 0;
@@ -852,7 +666,7 @@ bool roce_reorder_free_some(struct roce_reorder *reorder, struct roce_qp *qp)
 	struct sk_buff *skb;
 
 	while (budget-- && (skb = skb_rb_first(&reorder->dropped))) {
-		take_out(&reorder->dropped, skb);
+		roce_islands_remove(&reorder->dropped, skb);
 		charge_kept(reorder, qp, -skb->truesize);
 		kfree_skb(skb);
 		roce_engine_charge(FREE_COST);

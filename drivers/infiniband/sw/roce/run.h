@@ -29,8 +29,8 @@ struct roce_qp;
  * @early_psn: of the first packet while the run is kept, see reorder.c
  * @early_end: one past the last PSN before a gap; @early_psn if there are only
  *	acknowledgments, see reorder.c
- * @early_island: there is a gap before the run, see reorder.c
- * @early_islands: there is a gap before some run of its subtree, see reorder.c
+ * @early_island: there is a gap before the run, see islands.c
+ * @early_islands: there is a gap before some run of its subtree, see islands.c
  */
 struct roce_run {
 	u32 offset;
