@@ -46,6 +46,44 @@ static int place_datagram(struct roce_qp *qp, const struct sk_buff *skb,
 	       roce_receive_place(qp, packet, ROCE_GRH_SIZE);
 }
 
+/* Returns true if the rest of the run is kept for later. */
+static bool receive_datagram(struct roce_qp *qp, struct sk_buff *skb,
+			     const struct roce_packet *packet)
+{
+	struct ib_wc wc = {
+		.opcode = IB_WC_RECV,
+		.byte_len = ROCE_GRH_SIZE + packet->payload,
+		.src_qp = packet->source_qpn,
+		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
+		.network_hdr_type = roce_is_ipv6(skb) ? RDMA_NETWORK_IPV6 :
+							RDMA_NETWORK_IPV4,
+	};
+
+	if (roce_run(skb)->vlan_id < VLAN_N_VID) {
+		wc.wc_flags |= IB_WC_WITH_VLAN;
+		wc.vlan_id = roce_run(skb)->vlan_id;
+	}
+	switch (place_datagram(qp, skb, packet)) {
+	case 0:
+		roce_receive_succeed(qp, &wc, packet);
+		return false;
+	case -EAGAIN:
+		return roce_qp_hold(&qp->responder.engine, skb, packet);
+	case -EMSGSIZE:
+		/* Anyone can send a datagram that is too long: it must not stop the QP. */
+		roce_drop(qp, rx_dropped_length, packet);
+		return false;
+	case -EINVAL:
+		roce_receive_fail(qp, IB_WC_LOC_QP_OP_ERR);
+		break;
+	default:
+		roce_receive_fail(qp, IB_WC_LOC_PROT_ERR);
+		break;
+	}
+	roce_qp_set_error(qp, IB_QPS_ERR);
+	return false;
+}
+
 /**
  * roce_datagram_receive() - place a datagram in a receive, or drop it
  * @qp: of type UD or GSI, in a state in which it receives; its responder is owned by
@@ -60,51 +98,15 @@ static int place_datagram(struct roce_qp *qp, const struct sk_buff *skb,
 bool roce_datagram_receive(struct roce_qp *qp, struct sk_buff *skb,
 			   const struct roce_packet *packet)
 {
-	bool ipv6 = roce_is_ipv6(skb);
-	struct ib_wc wc = {
-		.opcode = IB_WC_RECV,
-		.byte_len = ROCE_GRH_SIZE + packet->payload,
-		.src_qp = packet->source_qpn,
-		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
-		.network_hdr_type = ipv6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4,
-	};
-	int err;
-
-	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_UD) {
+	if ((packet->opcode & ROCE_SERVICE_MASK) != ROCE_SERVICE_UD)
 		roce_drop(qp, rx_dropped_opcode, packet);
-		return false;
-	}
-	if (packet->qkey != qp->attr.qkey) {
+	else if (packet->qkey != qp->attr.qkey)
 		roce_drop(qp, rx_dropped_qkey, packet);
-		return false;
-	}
-	if (packet->payload > qp->mtu) {
+	else if (packet->payload > qp->mtu)
 		roce_drop(qp, rx_dropped_length, packet);
-		return false;
-	}
-	if (!roce_receive_ensure(qp)) {
+	else if (!roce_receive_ensure(qp))
 		roce_drop(qp, rx_dropped_no_receive, packet);
-		return false;
-	}
-
-	err = place_datagram(qp, skb, packet);
-	/* Anyone can send a datagram that is too long: it must not stop the QP. */
-	if (err == -EMSGSIZE) {
-		roce_drop(qp, rx_dropped_length, packet);
-		return false;
-	}
-	if (err == -EAGAIN)
-		return roce_qp_hold(&qp->responder.engine, skb, packet);
-	if (err) {
-		roce_receive_fail(qp, err == -EINVAL ? IB_WC_LOC_QP_OP_ERR :
-						       IB_WC_LOC_PROT_ERR);
-		roce_qp_set_error(qp, IB_QPS_ERR);
-		return false;
-	}
-	if (roce_run(skb)->vlan_id < VLAN_N_VID) {
-		wc.wc_flags |= IB_WC_WITH_VLAN;
-		wc.vlan_id = roce_run(skb)->vlan_id;
-	}
-	roce_receive_succeed(qp, &wc, packet);
+	else
+		return receive_datagram(qp, skb, packet);
 	return false;
 }

@@ -281,6 +281,28 @@ static bool must_pin_again(const struct roce_mr *mr, int access)
 	return mr->umem && ib_access_writable(access) && !mr->umem->writable;
 }
 
+/*
+ * Pin the memory that the region gets. Without @flags that is its present memory, if that
+ * must be pinned again, or none.
+ */
+static int pin_new_memory(struct roce_mr *mr, int flags, u64 start,
+			  struct roce_user_memory *new)
+{
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		/* This flag changes the address of the first byte. */
+		if ((new->access ^ mr->access) & IB_ZERO_BASED)
+			return -EINVAL;
+		if (!must_pin_again(mr, new->access))
+			return 0;
+		if (mr->umem->owning_mm != current->mm)
+			return -EPERM;
+		start = mr->umem->address;
+		new->length = mr->length;
+		new->iova = mr->iova;
+	}
+	return roce_user_memory_pin(mr->ibmr.device, start, new);
+}
+
 /**
  * roce_rereg_mr() - the rereg_user_mr verb
  * @ibmr: of a program
@@ -303,52 +325,35 @@ struct ib_mr *roce_rereg_mr(struct ib_mr *ibmr, int flags, u64 start,
 			    struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct roce_mr *mr = to_roce_mr(ibmr);
-	struct roce_user_memory memory = {}, old = {};
+	struct roce_user_memory old = {}, new = {
+		.iova = iova, .length = length,
+		.access = flags & IB_MR_REREG_ACCESS ? access : mr->access,
+	};
 	int err;
 
-	if (!(flags & IB_MR_REREG_ACCESS))
-		access = mr->access;
 	/* Pinned memory is accessed without the lock, other memory is not. */
-	err = mr->odp ? -EOPNOTSUPP : roce_mr_check_access(access);
+	err = mr->odp ? -EOPNOTSUPP : roce_mr_check_access(new.access);
+	if (!err)
+		err = pin_new_memory(mr, flags, start, &new);
 	if (err)
 		return ERR_PTR(err);
 
-	/* This flag changes the address of the first byte. */
-	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
-		return ERR_PTR(-EINVAL);
-	if (!(flags & IB_MR_REREG_TRANS) && must_pin_again(mr, access)) {
-		if (mr->umem->owning_mm != current->mm)
-			return ERR_PTR(-EPERM);
-		flags |= IB_MR_REREG_TRANS;
-		start = mr->umem->address;
-		length = mr->length;
-		iova = mr->iova;
-	}
-	if (flags & IB_MR_REREG_TRANS) {
-		memory.iova = iova;
-		memory.length = length;
-		memory.access = access;
-		err = roce_user_memory_pin(ibmr->device, start, &memory);
-		if (err)
-			return ERR_PTR(err);
-	}
-
 	err = invalidate_unbound(mr);
 	if (err) {
-		roce_user_memory_release(&memory);
+		roce_user_memory_release(&new);
 		return ERR_PTR(err);
 	}
 	roce_section_wait();
 
 	/* A bind may be looking at the region. */
 	roce_fair_write_lock(&mr->lock);
-	if (flags & IB_MR_REREG_TRANS) {
+	if (new.umem) {
 		old = memory_of(mr);
-		set_memory(mr, &memory);
+		set_memory(mr, &new);
 	}
 	if (flags & IB_MR_REREG_PD)
 		ibmr->pd = ibpd;
-	mr->access = access;
+	mr->access = new.access;
 	roce_mr_set_valid(mr, true);
 	roce_fair_write_unlock(&mr->lock);
 	roce_user_memory_release(&old);
