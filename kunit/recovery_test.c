@@ -142,13 +142,14 @@ static void a_repeated_write_writes_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0x77, SIZE));
 }
 
-static u32 naks(const struct wire *wire)
+/* @kind: ROCE_AETH_NAK or ROCE_AETH_RNR_NAK */
+static u32 count_naks(const struct wire *wire, u8 kind)
 {
 	const struct wire_record *ack;
 	u32 i, n = 0;
 
 	for (i = 0; (ack = wire_find(wire, 1, ROCE_ACKNOWLEDGE, i)); i++)
-		n += (ack->syndrome & 0xe0) == 0x60;
+		n += (ack->syndrome & ROCE_AETH_KIND_MASK) == kind;
 	return n;
 }
 
@@ -190,7 +191,7 @@ static void there_is_one_nak_for_a_gap(struct kunit *test)
 	wire_fault(a, 1, WIRE_DROP);
 	post(wire, IB_WR_RDMA_WRITE, 1);
 	finish(wire, IB_WR_RDMA_WRITE, 1);
-	KUNIT_EXPECT_EQ(test, naks(wire), 1);
+	KUNIT_EXPECT_EQ(test, count_naks(wire, ROCE_AETH_NAK), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(a, packet_seq_err), 1);
 	KUNIT_EXPECT_EQ(test, SEEN(&wire->ends[1], out_of_sequence), PACKETS - 2);
 }
@@ -408,25 +409,15 @@ static struct wire *new_unready_wire(struct kunit *test, u8 rnr_retry, u8 timer)
 	return wire_new(test, &setup);
 }
 
-static u32 rnr_naks(const struct wire *wire)
-{
-	const struct wire_record *ack;
-	u32 i, n = 0;
-
-	for (i = 0; (ack = wire_find(wire, 1, ROCE_ACKNOWLEDGE, i)); i++)
-		n += (ack->syndrome & 0xe0) == 0x20;
-	return n;
-}
-
 static bool wait_for_rnr_naks(struct wire *wire, u32 count)
 {
 	unsigned long end = jiffies + PATIENCE;
 
-	while (rnr_naks(wire) < count && time_before(jiffies, end)) {
+	while (count_naks(wire, ROCE_AETH_RNR_NAK) < count && time_before(jiffies, end)) {
 		wire_run(wire);
 		usleep_range(500, 1000);
 	}
-	return rnr_naks(wire) >= count;
+	return count_naks(wire, ROCE_AETH_RNR_NAK) >= count;
 }
 
 /* However slow the machine is, the delay does not end before the test. */
@@ -493,7 +484,7 @@ static void the_end_of_another_wait_does_not_end_an_rnr_delay(struct kunit *test
 	hrtimer_start(&wire->ends[0].qp->requester.sender.timer, 0, ROCE_WAIT_MODE);
 	usleep_range(2000, 3000);
 	wire_run(wire);
-	KUNIT_EXPECT_EQ(test, rnr_naks(wire), 1);
+	KUNIT_EXPECT_EQ(test, count_naks(wire, ROCE_AETH_RNR_NAK), 1);
 }
 
 static void rnr_naks_run_out(struct kunit *test)
@@ -555,7 +546,7 @@ static void lose_the_first_packet_after_an_rnr_delay(struct wire *wire, u32 refu
 		wire_receive(b, 100 + i, WIRE_TARGET, SIZE);
 	for (i = 1; i <= 3; i++)
 		wire_expect(wire, a->send_cq, i, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(wire->test, rnr_naks(wire), 1);
+	KUNIT_EXPECT_EQ(wire->test, count_naks(wire, ROCE_AETH_RNR_NAK), 1);
 	KUNIT_EXPECT_EQ(wire->test, a->refuse, 0);
 }
 
@@ -1101,7 +1092,7 @@ static void a_nak_that_does_not_leave_is_not_counted(struct kunit *test)
 	post(wire, IB_WR_RDMA_WRITE, 1);
 	KUNIT_ASSERT_TRUE(test, has_given_up(wire, b));
 	finish(wire, IB_WR_RDMA_WRITE, 1);
-	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), naks(wire));
+	KUNIT_EXPECT_EQ(test, SEEN(b, out_of_seq_request), count_naks(wire, ROCE_AETH_NAK));
 }
 
 static void an_rnr_nak_that_does_not_leave_is_not_counted(struct kunit *test)
@@ -1114,7 +1105,7 @@ static void an_rnr_nak_that_does_not_leave_is_not_counted(struct kunit *test)
 	post(wire, IB_WR_SEND, 1);
 	wire_expect(wire, wire->ends[0].send_cq, 1, IB_WC_RNR_RETRY_EXC_ERR);
 	KUNIT_EXPECT_EQ(test, b->refuse, 0);
-	KUNIT_EXPECT_EQ(test, SEEN(b, send_rnr_err), rnr_naks(wire));
+	KUNIT_EXPECT_EQ(test, SEEN(b, send_rnr_err), count_naks(wire, ROCE_AETH_RNR_NAK));
 }
 
 static void packets_without_a_route_are_not_counted_as_sent_again(struct kunit *test)

@@ -1110,7 +1110,7 @@ static void packets_that_have_not_asked_are_not_probed(struct kunit *test)
 	/* A probe would be due before. */
 	requester->srtt = 10 * NSEC_PER_USEC;
 	requester->rttvar = 0;
-	requester->measured_flight = PACKETS;
+	requester->measured_in_flight = PACKETS;
 	third = roce_psn_add(requester->psn, 2);
 	a->room = 3;
 	post(wire, IB_WR_SEND, 1);

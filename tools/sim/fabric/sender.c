@@ -188,7 +188,7 @@ static void begin_round_trip(struct sender *sender, u32 begin, bool again, u64 n
 		return;
 	sender->timed_psn = sender->ack_request_psn;
 	sender->timed_delivered = window_delivered(sender);
-	sender->timed_flight = sender_in_flight(sender);
+	sender->timed_in_flight = sender_in_flight(sender);
 	sender->timed_at = now;
 }
 

@@ -35,12 +35,12 @@
  * @busy_packets: twice what was acknowledged in the shortest round trip
  * @timed_psn: of the packet that ends a round trip
  * @timed_delivered: number of packets that had arrived when it was sent
- * @timed_flight: number of packets in flight then, with it
+ * @timed_in_flight: number of packets in flight then, with it
  * @timed_at: when it was sent, 0 for no such packet
  * @round_trip_ended: when the latest one ended
  * @srtt: mean round trip
  * @rttvar: mean deviation from that
- * @measured_flight: @timed_flight of the latest round trip
+ * @measured_in_flight: @timed_in_flight of the latest round trip
  * @min_rtt: the shortest
  * @losing: a loss before @loss_end was reported to congestion control
  * @loss_end: a PSN
@@ -83,12 +83,12 @@ struct sender {
 	u32 busy_packets;
 	u32 timed_psn;
 	u64 timed_delivered;
-	u32 timed_flight;
+	u32 timed_in_flight;
 	u64 timed_at;
 	u64 round_trip_ended;
 	u64 srtt;
 	u64 rttvar;
-	u32 measured_flight;
+	u32 measured_in_flight;
 	u64 min_rtt;
 	bool losing;
 	u32 loss_end;

@@ -24,7 +24,7 @@ static u64 slack(const struct sender *sender)
 {
 	u64 deviation = 4 * sender->rttvar;
 
-	if (sender_in_flight(sender) > 2 * sender->measured_flight ||
+	if (sender_in_flight(sender) > 2 * sender->measured_in_flight ||
 	    (sender->board && roce_scoreboard_may_be_late(sender->board)))
 		return LONG_SLACK;
 	return deviation > MIN_SLACK ? deviation : MIN_SLACK;

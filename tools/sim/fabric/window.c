@@ -79,7 +79,7 @@ void window_end_round_trip(struct sender *sender, u64 now)
 	u64 rtt = now - sender->timed_at;
 
 	smooth(sender, rtt);
-	sender->measured_flight = sender->timed_flight;
+	sender->measured_in_flight = sender->timed_in_flight;
 	if (!sender->min_rtt || rtt < sender->min_rtt)
 		sender->min_rtt = rtt;
 	sender->busy_packets = 2 * packets * sender->min_rtt / rtt;

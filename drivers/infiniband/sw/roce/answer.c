@@ -327,7 +327,7 @@ static bool has_room_for_parts(struct roce_responder *responder)
 
 /*
  * The requester has the other responses, or will get them. Unsent responses are not sent
- * earlier. Without room, the requester goes back when its timeout ends.
+ * earlier. Without room, the requester asks once more, or goes back after its timeout.
  */
 static void repeat_part(struct roce_qp *qp, const struct roce_packet *packet,
 			const struct roce_resource *whole)

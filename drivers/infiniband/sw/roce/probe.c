@@ -38,7 +38,7 @@
  */
 static u64 slack(const struct roce_requester *requester)
 {
-	if (roce_in_flight(requester) > 2 * requester->measured_flight ||
+	if (roce_in_flight(requester) > 2 * requester->measured_in_flight ||
 	    (requester->board && roce_scoreboard_may_be_late(requester->board)))
 		return LONG_SLACK;
 	return max(4 * requester->rttvar, MIN_SLACK);

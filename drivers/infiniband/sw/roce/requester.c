@@ -131,7 +131,7 @@ static void begin_round_trip(struct roce_requester *requester,
 	requester->timed_psn = requester->ack_request_psn;
 	/* Packets kept after a gap have arrived before this round trip. */
 	requester->timed_delivered = roce_window_delivered(requester);
-	requester->timed_flight = roce_in_flight(requester);
+	requester->timed_in_flight = roce_in_flight(requester);
 	requester->timed_data = xmit->sent_at;
 	requester->timed_copied = false;
 	requester->timed_at = roce_xmit_departure(xmit);

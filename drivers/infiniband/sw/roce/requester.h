@@ -71,12 +71,12 @@ struct roce_scoreboard;
  * @timed_at: its departure, nanoseconds; 0 if no round trip is measured
  * @round_trip_ended: end of the latest measured round trip, nanoseconds
  * @timed_delivered: roce_window_delivered() at @timed_at
- * @timed_flight: number of packets in flight at @timed_at, with the timed one
+ * @timed_in_flight: number of packets in flight at @timed_at, with the timed one
  * @timed_data: the packet has payload, so congestion control gets the sample
  * @timed_copied: a probe has left since, whose answer may end the round trip
  * @srtt: mean round trip, nanoseconds; 0 if none was measured
  * @rttvar: mean deviation of round trips from @srtt, nanoseconds
- * @measured_flight: @timed_flight of the latest measured round trip
+ * @measured_in_flight: @timed_in_flight of the latest measured round trip
  * @sack_accepted: the responder can send selective acknowledgments, see sack.c
  * @sack_confirmed: it knows that the requester understands them
  * @confirm_psn: limit_psn when @sack_accepted was set: later packets confirm it
@@ -143,12 +143,12 @@ struct roce_requester {
 	u64 timed_at;
 	u64 round_trip_ended;
 	u32 timed_delivered;
-	u32 timed_flight;
+	u32 timed_in_flight;
 	bool timed_data;
 	bool timed_copied;
 	u64 srtt;
 	u64 rttvar;
-	u32 measured_flight;
+	u32 measured_in_flight;
 	bool sack_accepted;
 	bool sack_confirmed;
 	u32 confirm_psn;

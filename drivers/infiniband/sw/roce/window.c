@@ -155,9 +155,9 @@ void roce_window_halve(struct roce_requester *requester)
 bool roce_window_give_way(struct roce_qp *qp, u32 lost)
 {
 	struct roce_requester *requester = &qp->requester;
-	u32 flight = roce_in_flight(requester);
-	u32 half = min(requester->window, flight) / 2;
-	bool congestion = roce_is_congestion(lost, flight);
+	u32 in_flight = roce_in_flight(requester);
+	u32 half = min(requester->window, in_flight) / 2;
+	bool congestion = roce_is_congestion(lost, in_flight);
 	u32 least = congestion ? 0 : requester->busy_packets;
 	/* Below the packets that nothing asks about, it might stay closed. */
 	u32 unasked = roce_psn_add(requester->psn, -requester->ack_request_psn);
@@ -312,7 +312,7 @@ void roce_window_end_round_trip(struct roce_qp *qp)
 	/* A coarse clock may show the same time at both ends. */
 	if (now >= requester->timed_at) {
 		take_sample(qp, max(now - requester->timed_at, 1ull), max(packets, 0));
-		requester->measured_flight = requester->timed_flight;
+		requester->measured_in_flight = requester->timed_in_flight;
 	}
 	requester->timed_at = 0;
 	requester->round_trip_ended = now;
