@@ -97,6 +97,13 @@ for family in -4 -6; do
 			integrity_pair $family --ops read,mix --sizes 100,20000 \
 			--qps 2 --count 28 --depth 8
 done
+# rxe does not answer a question for memory before that of a later one for the same read.
+bad_link loss 5%
+[[ $LINK_TYPE_B != roce ]] ||
+	check "$over: long reads under 5% loss, of which responses are lost again" \
+		under "loss=20" integrity_pair --ops read --sizes 200000 --qps 2 --count 60 \
+		--depth 8
+bad_link loss 1%
 # Nothing slows an unreliable sender down, and rxe has no room for all that it sends.
 check "$over: UD under 1% loss: what arrives is right" \
 	under "loss=2" integrity_pair --types ud --ops send --sizes 900 --count 300 --lost 100
