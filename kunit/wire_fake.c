@@ -114,15 +114,6 @@ static bool is_whole(const struct sk_buff *skb)
 	return !memcmp(skb_tail_pointer(skb) - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
 }
 
-/* An acknowledgment that a later one has overtaken tells nothing. */
-static bool is_outdated(struct wire_end *to, u32 psn)
-{
-	if (roce_psn_precedes(psn, to->told_psn))
-		return true;
-	to->told_psn = psn;
-	return false;
-}
-
 static bool is_response(u8 opcode)
 {
 	return (opcode & ROCE_SERVICE_MASK) == ROCE_SERVICE_RC &&
@@ -137,10 +128,14 @@ static void learn(struct wire_end *to, const struct sk_buff *skb, unsigned long 
 	u32 psn = get_unaligned_be24(bth + 9), n;
 
 	forget_if_gone_back(to);
-	if (is_response(bth[0]) && is_whole(skb))
-		is_outdated(to, roce_psn_add(psn, 1));
-	if (bth[0] != ROCE_OPCODE_SACK || !is_whole(skb) || is_outdated(to, psn))
+	if (!is_whole(skb))
 		return;
+	if (is_response(bth[0]))
+		to->told_psn = roce_psn_later(to->told_psn, roce_psn_add(psn, 1));
+	/* What a later acknowledgment has overtaken tells nothing. */
+	if (bth[0] != ROCE_OPCODE_SACK || roce_psn_precedes(psn, to->told_psn))
+		return;
+	to->told_psn = psn;
 	/* The expected packet has not arrived, whatever was acknowledged before. */
 	clear_bit(psn % WIRE_PSNS, to->known);
 	clear_bit(psn % WIRE_PSNS, to->told);
@@ -232,6 +227,17 @@ static void let_late_ones_arrive(struct wire_end *from, bool all)
 	}
 }
 
+static void clear_migreq(struct sk_buff *packet)
+{
+	u32 length = skb_tail_pointer(packet) - skb_network_header(packet);
+	u8 *bth = (u8 *)bth_of(packet);
+	__le32 icrc;
+
+	bth[1] &= ~ROCE_BTH_MIGREQ;
+	icrc = fixture_icrc(skb_network_header(packet), length);
+	memcpy(skb_tail_pointer(packet) - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
+}
+
 /* Consumes the packet. */
 static void carry(struct wire_end *from, struct sk_buff *packet)
 {
@@ -239,6 +245,8 @@ static void carry(struct wire_end *from, struct sk_buff *packet)
 	struct wire *wire = from->wire;
 
 	from->held = NULL;
+	if (from->never_migrated)
+		clear_migreq(packet);
 	record(from, packet);
 	judge(from, bth_of(packet));
 	switch (action_for(from, from->sent++, port_of(packet))) {

@@ -115,6 +115,7 @@ struct wire_record {
  * @cut: none of its packets arrives
  * @dark: bit mask of its paths on which no packet arrives
  * @marked: all of its packets are marked, whole trains included
+ * @never_migrated: MigReq of its packets is 0, as of those of rdma_rxe
  * @refuse: number of trains to refuse
  * @refusal: the error; 0 for -EAGAIN, as of a full qdisc
  * @room: if not 0, number of packets to take of the next train; not for whole trains
@@ -146,6 +147,7 @@ struct wire_end {
 	bool cut;
 	unsigned long dark;
 	bool marked;
+	bool never_migrated;
 	u32 refuse;
 	int refusal;
 	u32 room;

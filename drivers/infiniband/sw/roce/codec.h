@@ -45,7 +45,8 @@ roce_codec_build_bth(const struct roce_packet *packet)
 /**
  * roce_codec_parse_bth() - copy a BTH into a packet
  * @bth: as it is on the wire
- * @packet: info, opcode, solicited, ack_request, sack, pad, pkey, qpn and psn are set
+ * @packet: info, opcode, solicited, migrated, ack_request, sack, pad, pkey, qpn and psn
+ *	are set
  */
 static inline void roce_codec_parse_bth(const struct roce_bth *bth,
 					struct roce_packet *packet)
@@ -53,6 +54,7 @@ static inline void roce_codec_parse_bth(const struct roce_bth *bth,
 	packet->info = roce_opcode_info(bth->opcode);
 	packet->opcode = bth->opcode;
 	packet->solicited = bth->flags & ROCE_BTH_SOLICITED;
+	packet->migrated = bth->flags & ROCE_BTH_MIGREQ;
 	packet->pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
 	packet->pkey = be16_to_cpu(bth->pkey);
 	packet->qpn = roce_bth_qpn(bth);

@@ -168,6 +168,7 @@ static bool receive_response_ahead(struct roce_qp *qp, struct sk_buff *skb,
 {
 	struct roce_requester *requester = &qp->requester;
 
+	requester->one_question = !packet->migrated;
 	if (find_awaited_response(requester, packet->psn) != packet->psn &&
 	    roce_reorder_prepare(&requester->reorder, &requester->engine, qp) &&
 	    roce_reorder_keep(requester->reorder, qp, skb, packet,

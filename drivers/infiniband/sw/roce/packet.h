@@ -12,6 +12,7 @@
  * @info: properties of the opcode
  * @opcode: of the BTH
  * @solicited: the solicited event bit
+ * @migrated: the MigReq bit; only of a received packet
  * @ack_request: the AckReq bit
  * @becn: the BECN bit
  * @sack: the bits of &enum roce_bth_sack
@@ -50,6 +51,7 @@ struct roce_packet {
 	const struct roce_opcode_info *info;
 	u8 opcode;
 	bool solicited;
+	bool migrated;
 	bool ack_request;
 	bool becn;
 	u8 sack;

@@ -2,12 +2,17 @@
 /*
  * Questions: requests for lost responses alone, of READs and atomics. For a responder, a
  * duplicate request is one that lies within a request that it has executed, so every peer
- * answers a question (IBA volume 1, 9.4.4 and 9.4.5). Later responses have come, and are
- * kept: the gaps between them say what is missing (reorder.c).
+ * may be asked (IBA volume 1, 9.4.4 and 9.4.5). Later responses have come, and are kept:
+ * the gaps between them say what is missing (reorder.c).
  *
- * The question for the first lost response begins a round of questions. Those for the gaps
- * behind it follow when these are lost, too. The round ends with what had been requested
- * when it began.
+ * The question for the first lost response begins a round of questions, for all gaps that
+ * are known by then. Those for later gaps follow when they are lost, too.
+ *
+ * rdma_rxe remembers where the latest question about a READ began, and answers none for
+ * memory before that. If the question for the first of two gaps, or its answer, was lost,
+ * that gap could never be filled. So rdma_rxe is asked about the next gap of a READ when
+ * the one before is filled. It is known by its MigReq bit, which is 0: the QPs of an RNIC
+ * are in the migrated state (17.2.8).
  *
  * It is part of the requester's engine and works on its state.
  */
@@ -69,16 +74,13 @@ static bool find_missing(struct roce_requester *requester, struct roce_missing *
 	return false;
 }
 
-/*
- * Go on behind a question. rdma_rxe answers no question for memory before that of a later
- * one for the same READ: before it is asked the next one, this one must be answered.
- */
+/* Go on behind a question, or behind all gaps of its READ. */
 static void skip_question(struct roce_requester *requester,
 			  const struct roce_missing *missing)
 {
-	requester->question_psn = requester->sack_accepted ?
-				  roce_psn_add(missing->psn, missing->packets) :
-				  roce_request_packet_end(requester, missing->psn);
+	requester->question_psn = requester->one_question ?
+				  roce_request_packet_end(requester, missing->psn) :
+				  roce_psn_add(missing->psn, missing->packets);
 }
 
 /* Go on behind the first questions from @psn on: these have left. */
@@ -145,6 +147,8 @@ void roce_questions_go_on(struct roce_requester *requester, u32 end)
 /**
  * roce_questions_are_due() - whether there is a question to send
  * @requester: owned by the caller
+ *
+ * Goes on behind gaps in which only acknowledgments are missing.
  */
 bool roce_questions_are_due(struct roce_requester *requester)
 {

@@ -63,8 +63,9 @@ struct roce_scoreboard;
  * @draining: the event of a drained send queue was not reported yet
  * @latest_key: cache for the key of READ responses, within this section
  * @reorder: responses that came early; NULL before the first one
+ * @one_question: the peer is asked one question about a READ at a time
  * @questions_due: missing responses are asked for again, see question.c
- * @question_psn: first PSN of these; those before it were asked for
+ * @question_psn: first PSN of these; those before it were asked for, or must wait
  * @question_end: one past the last PSN of these
  * @question_at: time when some of them were asked for last, nanoseconds
  * @timed_psn: PSN of the packet whose acknowledgment ends a round trip
@@ -135,6 +136,7 @@ struct roce_requester {
 	bool draining;
 	struct roce_key *latest_key;
 	struct roce_reorder *reorder;
+	bool one_question;
 	bool questions_due;
 	u32 question_psn;
 	u32 question_end;
