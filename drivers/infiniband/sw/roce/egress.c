@@ -71,7 +71,7 @@ struct roce_charge {
  * @lock: guards the fields below, and waiting turns
  * @waiting: turns, in their order
  * @left: memory that had left at the latest progress, see memory_left()
- * @ticked_at: time of that tick, ns
+ * @ticked_at: time of the latest tick of @timer, ns
  * @quiet: time since the latest progress, ns
  * @interval: time between two ticks, ns
  * @timer: runs while there are waiting turns

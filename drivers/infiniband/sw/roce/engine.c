@@ -62,7 +62,7 @@ void roce_engine_charge(u32 bytes)
 }
 
 /**
- * roce_engine_alloc() - allocate what a half of a QP needs only after a loss
+ * roce_engine_alloc() - allocate what a half of a QP may never need
  * @size: bytes
  *
  * Any context. Without memory the packet that needs it counts as lost: its sender sends
@@ -162,7 +162,7 @@ static void enter_lane(struct roce_engine *engine, bool rests)
 	lane = this_cpu_ptr(&lanes);
 	raw_spin_lock(&lane->lock);
 	WRITE_ONCE(engine->lane, lane);
-	/* Pairs with the acquire in leave_lane(). */
+	/* Pairs with the acquire of list_empty_careful() in leave_lane(). */
 	smp_wmb();
 	list_add_tail(&engine->node, rests ? &lane->resting : &lane->engines);
 	raw_spin_unlock(&lane->lock);

@@ -282,8 +282,8 @@ static bool must_pin_again(const struct roce_mr *mr, int access)
 }
 
 /*
- * Pin the memory that the region gets. Without @flags that is its present memory, if that
- * must be pinned again, or none.
+ * Pin the memory that the region gets. Without IB_MR_REREG_TRANS that is its present
+ * memory, if that must be pinned again, or none.
  */
 static int pin_new_memory(struct roce_mr *mr, int flags, u64 start,
 			  struct roce_user_memory *new)

@@ -33,7 +33,7 @@
 #define MAX_BACKOFF_SHIFT	10
 
 /*
- * A flight that is much longer than the measured one may wait in a queue. And a peer that
+ * Many more packets in flight than were measured may wait in a queue. And a peer that
  * waits for late packets would take copies for these.
  */
 static u64 slack(const struct roce_requester *requester)
