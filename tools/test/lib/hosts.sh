@@ -218,6 +218,7 @@ GID_INDEX=$FIND_GID' && first_gid "$@"'
 # shellcheck disable=SC2016 # expanded by the inner shell
 LINK_ADD='
 rdma link add "$1" type "$2" netdev "$3" 2>&1 || exit
+[[ $2 != siw ]] || { echo 0 0; exit; } # iWARP has one GID
 exec {nap}<> <(:)
 for ((i = 0; i < 10 * $4; i++)); do'$FIND_GID' &&
 	g4=$(first_gid "$1" 4) && g6=$(first_gid "$1" 6) && break
