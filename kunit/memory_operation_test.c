@@ -312,6 +312,8 @@ static void a_key_that_cannot_be_invalidated_is_an_access_error(struct kunit *te
 	wire_expect(wire, a->send_cq, 1, IB_WC_REM_ACCESS_ERR);
 	wire_expect(wire, b->recv_cq, 7, IB_WC_REM_INV_REQ_ERR);
 	KUNIT_EXPECT_EQ(test, b->qp->state, IB_QPS_ERR);
+	/* The completion is the report. */
+	KUNIT_EXPECT_FALSE(test, test_bit(IB_EVENT_QP_ACCESS_ERR, &b->events));
 	KUNIT_EXPECT_TRUE(test, b->mr->valid);
 }
 

@@ -70,17 +70,15 @@ static void executed(struct roce_qp *qp, const struct roce_packet *packet)
 /* Send a NAK for the expected request. The QP goes to the error state after it. */
 static void refuse(struct roce_qp *qp, enum roce_verdict verdict)
 {
-	switch (verdict) {
-	case ROCE_ACCESS_VIOLATION:
+	/* An error of a receive is reported by its completion (9.9.3). */
+	bool reported = qp->responder.failed;
+
+	if (verdict == ROCE_ACCESS_VIOLATION)
 		roce_count(qp, resp_remote_access_errors);
+	if (verdict == ROCE_ACCESS_VIOLATION && !reported)
 		roce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-		break;
-	case ROCE_INVALID:
+	if (verdict == ROCE_INVALID && !reported)
 		roce_qp_event(qp, IB_EVENT_QP_REQ_ERR);
-		break;
-	default:
-		break;
-	}
 	roce_answer_nak(qp, ROCE_AETH_NAK | verdict);
 	qp->responder.failed = true;
 }

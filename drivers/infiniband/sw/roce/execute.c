@@ -22,6 +22,7 @@
 static enum roce_verdict fail_receive(struct roce_qp *qp, enum ib_wc_status status)
 {
 	roce_receive_fail(qp, status);
+	qp->responder.failed = true;
 	switch (status) {
 	case IB_WC_LOC_LEN_ERR:
 		return ROCE_INVALID;

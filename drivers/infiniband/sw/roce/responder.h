@@ -39,7 +39,7 @@ struct roce_resource;
  * @ack_due: an acknowledgment must be sent
  * @ack_syndrome: of that acknowledgment
  * @ack_psn: of that acknowledgment
- * @failed: the QP goes to the error state after the NAK is sent
+ * @failed: nothing more is executed; the QP goes to the error state after the NAK is sent
  * @established: the first packet was reported to the consumer
  * @last_wqe_reported: in the error state, with a shared receive queue: the
  *	consumer knows that no receive completes any more
