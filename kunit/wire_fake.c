@@ -126,14 +126,15 @@ static void learn(struct wire_end *to, const struct sk_buff *skb, unsigned long 
 	const u8 *bth = bth_of(skb), *range = bth + sizeof(struct roce_bth) +
 						    sizeof(struct roce_seth);
 	u32 psn = get_unaligned_be24(bth + 9), n;
+	bool response = is_response(bth[0]);
 
 	forget_if_gone_back(to);
-	if (!is_whole(skb))
+	if ((bth[0] != ROCE_OPCODE_SACK && !response) || !is_whole(skb))
 		return;
-	if (is_response(bth[0]))
+	if (response)
 		to->told_psn = roce_psn_later(to->told_psn, roce_psn_add(psn, 1));
 	/* What a later acknowledgment has overtaken tells nothing. */
-	if (bth[0] != ROCE_OPCODE_SACK || roce_psn_precedes(psn, to->told_psn))
+	if (response || roce_psn_precedes(psn, to->told_psn))
 		return;
 	to->told_psn = psn;
 	/* The expected packet has not arrived, whatever was acknowledged before. */
@@ -783,6 +784,29 @@ struct roce_packet wire_request(const struct wire *wire, u8 operation, u32 lengt
 		.opcode = ROCE_SERVICE_RC | operation, .psn = to->peer->qp->attr.sq_psn,
 		.va = (uintptr_t)to->memory, .rkey = to->mr->ibmr.rkey, .length = length,
 	};
+}
+
+/**
+ * wire_ask_for_end() - let a question for the end of a READ come behind a WRITE
+ * @wire: the wire; the responder of end 1 is claimed, and released by this
+ * @psn: of the last response of the READ, from the start of end 1's memory
+ * @length: of the READ, in bytes; the path MTU is 256 bytes
+ * @wr_id: of the WRITE
+ *
+ * The responder finds both in its inbox, behind what end 0 has sent before.
+ */
+void wire_ask_for_end(struct wire *wire, u32 psn, u32 length, u64 wr_id)
+{
+	struct wire_end *a = &wire->ends[0];
+	struct roce_packet question = wire_request(wire, ROCE_READ_REQUEST, length % 256);
+
+	question.psn = psn;
+	question.va += length - length % 256;
+	wire_send(wire, IB_WR_RDMA_WRITE, wr_id, length);
+	wire_run(wire);
+	KUNIT_EXPECT_EQ(wire->test, wire_inject(a, &question, NULL), 0);
+	wire_run(wire);
+	roce_engine_release(&wire->ends[1].qp->responder.engine);
 }
 
 /**

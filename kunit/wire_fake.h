@@ -284,6 +284,7 @@ void wire_run(struct wire *wire);
 void wire_end_timeouts(struct wire *wire);
 int wire_wait(struct wire *wire, struct roce_cq *cq, struct ib_wc *wc, int count);
 struct roce_packet wire_request(const struct wire *wire, u8 operation, u32 length);
+void wire_ask_for_end(struct wire *wire, u32 psn, u32 length, u64 wr_id);
 int wire_inject(struct wire_end *end, const struct roce_packet *packet,
 		const u8 *payload);
 void wire_expect(struct wire *wire, struct roce_cq *cq, u64 wr_id,
