@@ -11,13 +11,14 @@ build
 ns_pair
 link_pair
 
-# A disk in memory to swap to
-swap_disk()
+# zram_new SIZE: a disk in memory; leaves it in ZRAM
+zram_new()
 {
-	modprobe zram num_devices=1 2>/dev/null && [[ -w /sys/block/zram0/disksize ]] &&
-		echo 256M >/sys/block/zram0/disksize &&
-		mkswap /dev/zram0 >/dev/null && swapon /dev/zram0
+	modprobe zram num_devices=0 2>/dev/null &&
+		ZRAM=/dev/zram$(</sys/class/zram-control/hot_add) &&
+		echo "$1" >"/sys/block/${ZRAM#/dev/}/disksize"
 }
+swap_disk() { zram_new 256M && mkswap "$ZRAM" >/dev/null && swapon "$ZRAM"; }
 vmstat() { sed -n "s/^$1 //p" /proc/vmstat; }
 SWAP=
 swap_disk && SWAP=yes
@@ -55,21 +56,14 @@ else
 	skip "secret memory" "this kernel has none"
 fi
 
-# A file on a disk in memory
+# A file whose file system can be frozen
 has_file()
 {
-	local disk
-
-	modprobe -a zram ext4 2>/dev/null && disk=/dev/zram$(cat /sys/class/zram-control/hot_add) &&
-		echo 32M >"/sys/block/${disk#/dev/}/disksize" &&
-		mkfs.ext4 -q "$disk" && mkdir "$TMP/frozen" && mount "$disk" "$TMP/frozen" &&
+	modprobe ext4 2>/dev/null && zram_new 32M && mkfs.ext4 -q "$ZRAM" &&
+		mkdir "$TMP/frozen" && mount "$ZRAM" "$TMP/frozen" &&
 		truncate -s 4096 "$TMP/frozen/file"
 }
-thaw()
-{
-	fsfreeze --unfreeze "$TMP/frozen" 2>/dev/null || true
-}
-has_ended() { ! kill -0 "$1" 2>/dev/null; }
+thaw() { fsfreeze --unfreeze "$TMP/frozen" 2>/dev/null || true; }
 # The other program ends only when this one has thawed the file system.
 neighbour()
 {
@@ -80,7 +74,7 @@ neighbour()
 	wait_for grep -q "prefetches of its file wait" "$TMP/frozen.out"
 	"${DUO[@]}" neighbour >"$TMP/neighbour.out" &
 	this=$!
-	wait_for has_ended "$this"
+	wait_for ended "$this"
 	wait "$this"
 	thaw
 	wait "$other"
