@@ -11,8 +11,8 @@
  *	ICRC
  *
  * A CNP belongs to no message and to neither half of a QP: it is received without the
- * engines, is not paced, not acknowledged, and must not be marked. It does
- * not go through the transmitter (xmit.c) either, because nothing waits to send it.
+ * engines, is not paced, not acknowledged, and must not be marked. It does not go through
+ * the transmitter (xmit.c) either, because nothing waits to send it.
  */
 #include "cnp.h"
 #include "congestion.h"
